@@ -18,14 +18,13 @@ from amudai.storage import open_store
 from tests.storage import servers
 
 
-@pytest.fixture(params=["disk", "s3", "az"])
+@pytest.fixture(params=["disk", *servers.ENVIRONMENTS])
 def lake(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder with seven shards."""
     if request.param == "disk":
         folder = str(tmp_path / "lake")
     else:
-        variables = servers.s3_environment() if request.param == "s3" else servers.azurite().environment()
-        for name, value in variables.items():
+        for name, value in servers.ENVIRONMENTS[request.param]().items():
             monkeypatch.setenv(name, value)
         folder = f"{request.param}://{servers.BUCKET}/{uuid.uuid4().hex}"
     rows = {"n": list(range(70)), "s": [f"word{n % 9}" for n in range(70)]}

@@ -23,13 +23,12 @@ from tests.storage import servers
 SCHEMA = pa.schema({"a": pa.int64()})
 
 
-@pytest.fixture(params=["disk", "s3", "az"])
+@pytest.fixture(params=["disk", *servers.ENVIRONMENTS])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder that is empty."""
     if request.param == "disk":
         return str(tmp_path / "out")
-    variables = servers.s3_environment() if request.param == "s3" else servers.azurite().environment()
-    for name, value in variables.items():
+    for name, value in servers.ENVIRONMENTS[request.param]().items():
         monkeypatch.setenv(name, value)
     return f"{request.param}://{servers.BUCKET}/{uuid.uuid4().hex}"
 

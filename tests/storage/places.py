@@ -22,7 +22,7 @@ from amudai.storage import (
     Store,
     file_url,
 )
-from tests.storage.servers import azurite, s3_store
+from tests.storage.servers import azurite, gcs_store, s3_store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,4 +108,8 @@ def azure(folder: Path) -> Place:
     return _objects(azurite().store(prefix=uuid.uuid4().hex))
 
 
-PLACES = (local, memory, arrow, fsspec_local, fsspec_memory, obstore_local, obstore_memory, s3, azure)
+def gcs(folder: Path) -> Place:
+    return _objects(gcs_store(prefix=uuid.uuid4().hex))
+
+
+PLACES = (local, memory, arrow, fsspec_local, fsspec_memory, obstore_local, obstore_memory, s3, azure, gcs)

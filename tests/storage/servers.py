@@ -1,4 +1,4 @@
-"""Object stores on this machine: moto for S3, azurite for Azure, and a proxy that makes requests fail.
+"""Object stores on this machine: moto for S3, azurite for Azure, one of our own for GCS, and a proxy with faults.
 
 One server of each kind serves all tests of a process. A test has its own prefix.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import http.client
+import json
 import logging
 import os
 import secrets
@@ -27,6 +28,8 @@ from threading import Lock, Thread
 from typing import Any, Literal
 
 import pytest
+
+from tests.storage.gcs import Gcs
 
 BUCKET = "amudai-tests"
 KEY, SECRET = "AKIATESTER", "hunter2-hunter2"
@@ -184,6 +187,42 @@ def _create_container(azure: Azurite) -> None:
         },
     )
     urllib.request.urlopen(request).close()
+
+
+# ---- GCS ----
+
+
+@cache
+def gcs_endpoint() -> str:
+    """The address of a server for GCS with a bucket in it."""
+    return Gcs(BUCKET).endpoint
+
+
+def gcs_store(endpoint: str | None = None, **options: Any) -> Any:
+    """An obstore store of the bucket."""
+    from obstore.store import GCSStore
+
+    client = {"allow_http": True, **options.pop("client_options", {})}
+    return GCSStore(BUCKET, service_account_key=_gcs_account(endpoint), client_options=client, **options)
+
+
+def gcs_environment(endpoint: str | None = None) -> dict[str, str]:
+    """The variables by which `gs://` URLs reach the server."""
+    return {"GOOGLE_SERVICE_ACCOUNT_KEY": _gcs_account(endpoint), "GOOGLE_ALLOW_HTTP": "true"}
+
+
+def _gcs_account(endpoint: str | None) -> str:
+    """The key of an account that needs no token."""
+    unused = {"client_email": "", "private_key": SECRET, "private_key_id": KEY}
+    return json.dumps({"gcs_base_url": endpoint or gcs_endpoint(), "disable_oauth": True, **unused})
+
+
+# The variables by which URLs of a scheme reach their server.
+ENVIRONMENTS: dict[str, Callable[[], dict[str, str]]] = {
+    "s3": s3_environment,
+    "az": lambda: azurite().environment(),
+    "gs": gcs_environment,
+}
 
 
 # ---- faults ----

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import traceback
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from amudai.storage import Artifact, MemoryStore, ObjectStore
 from amudai.storage.foreign import translated
 from tests.storage.servers import (
     BUCKET,
+    ENVIRONMENTS,
     KEY,
     SECRET,
     SLOW_SECONDS,
@@ -32,6 +33,8 @@ from tests.storage.servers import (
     Proxy,
     Request,
     azurite,
+    gcs_endpoint,
+    gcs_store,
     proxy,
     s3_endpoint,
     s3_environment,
@@ -72,6 +75,12 @@ def content() -> bytes:
     store = MemoryStore()
     amudai.write(table(), NAME, store=store, indexes=INDEXES, stripe_rows=5_000).close()
     return store._files[NAME]
+
+
+@pytest.fixture(params=[s3_store, gcs_store])
+def store_at(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Makes stores of a bucket: of S3, or of GCS, whose conditions are numbers of versions."""
+    return request.param  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -206,11 +215,11 @@ def test_pyarrow_reads_the_same_bucket(content: bytes, prefix: str) -> None:
     assert shard.take([3, 19_999], ["n"]).to_pydict() == {"n": [3, 19_999]}
 
 
-def test_one_of_two_overwriting_writers_wins(prefix: str) -> None:
-    objects = s3_store(prefix=prefix)
+def test_one_of_two_overwriting_writers_wins(prefix: str, store_at: Callable[..., Any]) -> None:
+    objects = store_at(prefix=prefix)
     amudai.write(table(10), NAME, store=objects)
     first, second = (
-        amudai.ShardWriter(NAME, table(1).schema, store=s3_store(prefix=prefix), overwrite=True) for _ in range(2)
+        amudai.ShardWriter(NAME, table(1).schema, store=store_at(prefix=prefix), overwrite=True) for _ in range(2)
     )
     first.write(table(20))
     second.write(table(30))
@@ -222,8 +231,8 @@ def test_one_of_two_overwriting_writers_wins(prefix: str) -> None:
         amudai.write(table(1), NAME, store=objects)
 
 
-def test_a_reader_notices_that_its_shard_was_overwritten(prefix: str) -> None:
-    objects = s3_store(prefix=prefix)
+def test_a_reader_notices_that_its_shard_was_overwritten(prefix: str, store_at: Callable[..., Any]) -> None:
+    objects = store_at(prefix=prefix)
     # Both have the same shape, so that blocks of the one lie where those of the other were.
     shard = amudai.write(table(70_000), NAME, store=objects, profile="plain", bloom=[])
     amudai.write(table(70_000, 1), NAME, store=objects, profile="plain", overwrite=True)
@@ -281,7 +290,7 @@ def test_a_server_that_always_fails_is_one_clear_error(content: bytes, prefix: s
 
 
 @pytest.mark.parametrize("fault", ["lost", "error", "reset"])
-def test_a_put_whose_answer_is_lost_has_succeeded(prefix: str, fault: Fault) -> None:
+def test_a_put_whose_answer_is_lost_has_succeeded(prefix: str, store_at: Callable[..., Any], fault: Fault) -> None:
     puts: list[str] = []
 
     def once(request: Request) -> Fault | None:
@@ -290,13 +299,13 @@ def test_a_put_whose_answer_is_lost_has_succeeded(prefix: str, fault: Fault) -> 
         puts.append(request.path)
         return fault
 
-    with proxy(s3_endpoint(), once) as broken:
-        store = s3_store(broken.endpoint, prefix=prefix, retry_config=QUICK)
+    with proxy(s3_endpoint() if store_at is s3_store else gcs_endpoint(), once) as broken:
+        store = store_at(broken.endpoint, prefix=prefix, retry_config=QUICK)
         if fault == "reset":
             # The request may or may not have arrived. It did not, and a put is not repeated blindly.
             with pytest.raises(StorageError):
                 amudai.write(table(10), NAME, store=store)
-            assert not s3_store(prefix=prefix).list().collect()
+            assert not store_at(prefix=prefix).list().collect()
             return
         amudai.write(table(10), NAME, store=store)
         puts.clear()
@@ -304,7 +313,7 @@ def test_a_put_whose_answer_is_lost_has_succeeded(prefix: str, fault: Fault) -> 
         assert amudai.open(NAME, store=store).num_rows == 20
     assert len(puts) == 1
     with pytest.raises(FileExistsError):
-        amudai.write(table(10), NAME, store=s3_store(prefix=prefix))
+        amudai.write(table(10), NAME, store=store_at(prefix=prefix))
 
 
 # ---- the cache ----
@@ -407,21 +416,23 @@ def test_the_environment_names_a_folder(prefix: str, tmp_path: Path, monkeypatch
 # ---- secrets ----
 
 
-def test_secrets_stay_where_they_are(content: bytes, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in s3_environment().items():
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+def test_secrets_stay_where_they_are(content: bytes, prefix: str, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRONMENTS[scheme]().items():
         monkeypatch.setenv(name, value)
-    s3_store(prefix=prefix).put(NAME, content)
-    shard = amudai.open(f"s3://{BUCKET}/{prefix}/{NAME}")
+    store_at = s3_store if scheme == "s3" else gcs_store
+    store_at(prefix=prefix).put(NAME, content)
+    shard = amudai.open(f"{scheme}://{BUCKET}/{prefix}/{NAME}")
     scan = shard.scan(where=amudai.col("text").has("user13"))
     said = [repr(shard), shard.url, str(scan.explain()), repr(scan.explain()), str(shard.requests)]
-    lake = amudai.dataset(f"s3://{BUCKET}/{prefix}/")
+    lake = amudai.dataset(f"{scheme}://{BUCKET}/{prefix}/")
     said += [repr(lake), str(lake.explain(where="n = 7"))]
     handles = [shard, *scan.tasks(), lake, *lake.scan(where="n = 7").tasks()]
     handles += [shard.to_pyarrow_dataset(), lake.to_pyarrow_dataset(), *lake.to_pyarrow_dataset().tasks(["n"])]
     said += [str(pickle.dumps(each)) for each in handles]
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(StorageError) as caught:
-        amudai.open(NAME, store=s3_store("http://127.0.0.1:1", prefix=prefix, retry_config=NEVER))
+        amudai.open(NAME, store=store_at("http://127.0.0.1:1", prefix=prefix, retry_config=NEVER))
     said.append("".join(traceback.format_exception(caught.value)))
     for text in said:
         assert SECRET not in text
