@@ -7,6 +7,8 @@ of the XML API says: conditions on generations and tags, ranges, lists in pages,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from hashlib import md5
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -14,18 +16,18 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
-MODIFIED = "Thu, 19 Nov 2026 02:00:00 GMT"
 PAGE = 5  # objects in a page of a list
 _CUSTOM = "x-goog-meta-"
 
 
 @dataclass(frozen=True)
 class Stored:
-    """An object: its bytes, the number of this version, and custom metadata."""
+    """An object: its bytes, the number of this version, custom metadata, and the second in which it was put."""
 
     content: bytes
     generation: int
     custom: dict[str, str]
+    modified: datetime
 
     @property
     def tag(self) -> str:
@@ -92,7 +94,7 @@ class Gcs:
             return _error(412, "PreconditionFailed")
         custom = {name.lower(): value for name, value in headers.items() if name.lower().startswith(_CUSTOM)}
         self._generation += 1
-        self._objects[key] = Stored(body, self._generation, custom)
+        self._objects[key] = Stored(body, self._generation, custom, datetime.now(UTC).replace(microsecond=0))
         return 200, _described(self._objects[key]), b""
 
     def _list(self, query: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
@@ -135,7 +137,7 @@ def _read(found: Stored, headers: Any) -> tuple[int, dict[str, str], bytes]:
 def _described(found: Stored) -> dict[str, str]:
     return {
         "ETag": found.tag,
-        "Last-Modified": MODIFIED,
+        "Last-Modified": format_datetime(found.modified, usegmt=True),
         "x-goog-generation": str(found.generation),
         **found.custom,
     }
@@ -147,7 +149,7 @@ def _listed(name: str, found: Stored | None) -> str:
     facts = {
         "Key": name,
         "Generation": found.generation,
-        "LastModified": "2026-11-19T02:00:00.000Z",
+        "LastModified": f"{found.modified:%Y-%m-%dT%H:%M:%SZ}",
         "ETag": found.tag,
         "Size": len(found.content),
     }
