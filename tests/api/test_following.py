@@ -125,6 +125,29 @@ def test_a_rotated_log_is_read_to_its_end_and_then_the_new_one(tmp_path: Path, h
     assert taken(log, folder) == [len(expected) + 1]  # goes on in the new file
 
 
+def test_a_writer_may_write_to_a_moved_log_until_it_opens_the_new_one(tmp_path: Path) -> None:
+    log, folder = tmp_path / "app.log", tmp_path / "logs"
+    append_text(log, log_line(1))
+    follower = amudai.follow(log, folder, every_seconds=0.1)
+    with open(log, "a") as writer:
+        assert next(follower).num_rows == 1
+        log.rename(tmp_path / "app.log.1")
+        log.touch()  # as logrotate makes the new file, before it tells the writer
+
+        def go_on() -> None:
+            print(log_line(2), end="", file=writer, flush=True)
+            append_text(log, log_line(3))
+
+        threading.Timer(0.3, go_on).start()
+        for shard in follower:
+            if log_line(3).rstrip() in shard.read(["line"])["line"].to_pylist():
+                break
+    follower.close()
+    found = amudai.dataset(folder).read(["line", "line_number"]).to_pydict()
+    assert found["line"] == [log_line(number).rstrip() for number in (1, 2, 3)]
+    assert found["line_number"] == [1, 2, 1]
+
+
 @pytest.mark.parametrize("name", ["app.log.1", "app-2026.log"])
 def test_a_log_that_was_rotated_while_nobody_followed_is_read_to_its_end(tmp_path: Path, name: str) -> None:
     log, folder = tmp_path / "app.log", tmp_path / "logs"

@@ -99,13 +99,13 @@ class GrowingFile(GrowingText):
         """What has arrived since the last call."""
         deadline = time.monotonic() + wait
         while True:
-            with translated(InputFile.at(self._path)):
-                found = os.read(self._handle, _PIECE)
-            if found:
-                self.offset += len(found)
-                return found
-            if self._begins_anew():
+            found = self._next()
+            # What was written here before the other file began may have arrived after the first look.
+            if not found and self._is_replaced() and not (found := self._next()):
+                self._begin_anew()
                 return b""
+            if found:
+                return found
             if not self._waits:
                 return None
             left = deadline - time.monotonic()
@@ -117,20 +117,31 @@ class GrowingFile(GrowingText):
         """Close the file."""
         os.close(self._handle)
 
-    def _begins_anew(self) -> bool:
-        """Whether another file has the name, or the file was cut off. Then it is read from its beginning."""
+    def _next(self) -> bytes:
+        """What lies behind the offset."""
+        with translated(InputFile.at(self._path)):
+            found = os.read(self._handle, _PIECE)
+        self.offset += len(found)
+        return found
+
+    def _is_replaced(self) -> bool:
+        """Whether the file was cut off, or its writer has gone on to another file of the name."""
         own = os.fstat(self._handle)
         try:
             there = os.stat(self._path)
         except OSError:
             return False  # moved away, and no other file has its name yet
-        if os.path.samestat(own, there) and there.st_size >= self.offset:
-            return False
+        if os.path.samestat(own, there):
+            return there.st_size < self.offset
+        # As long as the other file is empty, the writer may still write here: it keeps the file open for a while.
+        return there.st_size > 0
+
+    def _begin_anew(self) -> None:
+        """Go on with the first byte of the file that has the name."""
         handle = self._opened()
         os.close(self._handle)
         self._handle, self.offset = handle, 0
         self.ordinal += 1
-        return True
 
     def _opened(self, path: str | None = None) -> int:
         path = self._path if path is None else path
