@@ -50,7 +50,8 @@ public:
             const auto* const here = begin + at;
             const auto text = load<std::uint64_t>(here), more = load<std::uint64_t>(here + 8);
             const auto place = static_cast<std::uint16_t>(at);
-            const auto take = [&](std::uint32_t guess) {
+            // Six calls are more than compilers take in by themselves, and each would pass all of this through memory.
+            const auto take = [&](std::uint32_t guess) __attribute__((always_inline)) {
                 std::size_t distance = static_cast<std::uint16_t>(place - guess);
                 // A place that cannot be is replaced by one that can: a branch would be unpredictable.
                 distance = distance - 1 < at ? distance : 1;
