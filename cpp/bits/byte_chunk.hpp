@@ -27,6 +27,8 @@ public:
         return mask(_mm256_or_si256(_mm256_cmpeq_epi8(low_, a), _mm256_cmpeq_epi8(low_, b)),
                     _mm256_or_si256(_mm256_cmpeq_epi8(high_, a), _mm256_cmpeq_epi8(high_, b)));
     }
+    // Whether no byte has its highest bit.
+    bool is_ascii() const { return _mm256_movemask_epi8(_mm256_or_si256(low_, high_)) == 0; }
 
 private:
     static std::uint64_t mask(__m256i low, __m256i high) {
@@ -47,6 +49,11 @@ private:
         // The product moves the bits of all bytes into the last one.
         for (std::size_t i = 0; i < words.size(); ++i) answer |= (words[i] * 0x0102040810204080 >> 56) << 8 * i;
         return answer;
+    }
+    bool is_ascii() const {
+        std::uint64_t all = 0;
+        for (const auto word : std::bit_cast<std::array<std::uint64_t, size / 8>>(bytes_)) all |= word;
+        return (all & 0x8080808080808080) == 0;
     }
 
 private:

@@ -1,8 +1,10 @@
 // Lines of a text: where they end, and copies of parts of it.
 #pragma once
+#include <bit>
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "bits/byte_chunk.hpp"
 
 namespace amudai::text {
 
@@ -21,26 +23,24 @@ inline SplitLines split_lines(Bytes data) {
     found.starts.push_back(0);
     const auto* const begin = data.data();
     const auto* const end = begin + data.size();
-    // In pieces, which are still in the cache when they are read again.
-    constexpr std::ptrdiff_t piece_size = 1 << 14;
     const auto* line = begin;
-    std::uint8_t all = 0;
-    for (const auto* piece = begin; piece < end;) {
-        const auto* const piece_end = piece + std::min(end - piece, piece_size);
-        for (const auto* at = piece; at < piece_end; ++at) all |= *at;
-        while (piece < piece_end) {
-            const auto* const feed =
-                static_cast<const std::uint8_t*>(std::memchr(piece, '\n', static_cast<std::size_t>(piece_end - piece)));
-            if (feed == nullptr) break;
-            const bool has_return = feed > line && feed[-1] == '\r';
-            found.has_returns |= has_return;
-            found.ends.push_back(feed - has_return - begin);
-            piece = line = feed + 1;
-            found.starts.push_back(line - begin);
-        }
-        piece = piece_end;
+    const auto end_line = [&](const std::uint8_t* feed) {
+        const bool has_return = feed > line && feed[-1] == '\r';
+        found.has_returns |= has_return;
+        found.ends.push_back(feed - has_return - begin);
+        line = feed + 1;
+        found.starts.push_back(line - begin);
+    };
+    const auto* at = begin;
+    for (; end - at >= static_cast<std::ptrdiff_t>(bits::ByteChunk::size); at += bits::ByteChunk::size) {
+        const bits::ByteChunk chunk(at);
+        found.is_ascii &= chunk.is_ascii();
+        for (auto feeds = chunk.equal('\n'); feeds; feeds &= feeds - 1) end_line(at + std::countr_zero(feeds));
     }
-    found.is_ascii = all < 0x80;
+    for (; at < end; ++at) {
+        found.is_ascii &= *at < 0x80;
+        if (*at == '\n') end_line(at);
+    }
     return found;
 }
 
