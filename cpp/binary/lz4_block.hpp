@@ -43,10 +43,9 @@ inline void copy_match(std::uint8_t* to, std::size_t distance, std::size_t lengt
     std::uint8_t* const end = to + length;
     const std::uint8_t* from = to - distance;
     if (distance >= 32) [[likely]] {
-        do {
-            std::memcpy(to, from, 32);
-            to += 32, from += 32;
-        } while (to < end);
+        std::memcpy(to, from, 32);
+        std::memcpy(to + 32, from + 32, 32);
+        for (to += 64, from += 64; to < end; to += 32, from += 32) std::memcpy(to, from, 32);
         return;
     }
     if (distance >= 16) return copy16(from, to, length);
@@ -69,29 +68,28 @@ inline void decode_inner(const std::uint8_t*& in, const std::uint8_t* in_end, co
     const auto* from = in;
     auto* to = at;
     while (in_end - from >= block_room && end - to >= room) {
-        const auto* behind = from;
-        const unsigned token = *behind++;
+        const unsigned token = *from;
         std::size_t literals = token >> 4;
-        if (literals != 15) [[likely]] {
-            std::memcpy(to, behind, 16);
-        } else {
-            literals += *behind++;
+        const auto* behind = from + 1;
+        // A match length of 15 is followed by another byte of the length. The addition carries it over into the number
+        // of literals. Every step waits for `following`, and a branch on the length would be unpredictable.
+        const auto* following = from + 3 + ((token + 1) >> 4);
+        std::memcpy(to, behind, 16);
+        if (literals == 15) [[unlikely]] {
+            const std::size_t more = *behind++;
+            literals += more, following += 1 + more;
             if (literals > most_literals) break;
             for (std::size_t i = 0; i < most_literals; i += 16) std::memcpy(to + i, behind + i, 16);
         }
         behind += literals;
         auto* const match = to + literals;
         const std::size_t distance = load<std::uint16_t>(behind);
-        behind += 2;
+        const unsigned more = behind[2] & (0 - (((token & 15) + 1) >> 4));
+        const std::size_t length = (token & 15) + 4 + more;
         if (distance - 1 >= static_cast<std::size_t>(match - begin)) break;
-        std::size_t length = (token & 15) + 4;
-        if (length == 19) {
-            const unsigned more = *behind++;
-            length += more;
-            if (more == 255 || (length > most_match && static_cast<std::size_t>(end - match) < length + 32)) break;
-        }
+        if (length > most_match && (more == 255 || static_cast<std::size_t>(end - match) < length + 64)) break;
         copy_match(match, distance, length);
-        from = behind, to = match + length;
+        from = following, to = match + length;
     }
     in = from, at = to;
 }
