@@ -1,7 +1,8 @@
 // LZ4 (code 17): the values as one LZ4 block. Blocks that share a dictionary have a code of their own. Bytes:
 // docs/format/binary.md.
 #pragma once
-#include "binary/lz4_sequences.hpp"
+#include "base/context.hpp"
+#include "binary/lz4_block.hpp"
 #include "binary/zstd.hpp"
 
 namespace amudai::binary::lz4 {
@@ -56,20 +57,15 @@ inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piec
     std::memcpy(out.data(), decoded.data() + piece.origin, out.size());
 }
 
-// Decodes the targets of a block one by one, without the bytes before and between them, if that is faster than
-// inflating all bytes. Returns whether it did.
-inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Context& context) {
-    if (found.dictionary) return false;  // such blocks are small
-    std::size_t wanted = 0;
-    for (const auto& target : targets) wanted += target.out.size();
-    const auto end = targets.back().origin + targets.back().out.size();
-    // Measured: walking the sequences takes a third as long as inflating, and one step takes as long as inflating a
-    // hundred bytes.
-    if (wanted >= end / 64) return false;
-    require_range("lz4 decoded bytes wanted", end, 0, found.decoded_size);
-    const lz4_block::Sequences sequences(found.block, end, end == found.decoded_size, context.arena);
-    auto steps = end / 64;
-    return std::ranges::all_of(targets, [&](const DecodeTarget& target) { return sequences.copy(target.origin, target.out, steps); });
+// Decodes the bytes before the end of the last target, and copies those of each target, of which there are several. To
+// step over the other bytes without decoding them would take about as long, as each sequence waits for the one before.
+inline void copy_targets(const Layout& found, std::span<const DecodeTarget> targets, Context& context) {
+    const auto decoded = prefix(found, targets.back().origin + targets.back().out.size(), context);
+    for (const auto& [origin, out, writable] : targets) {
+        const auto* const from = decoded.data() + origin;
+        if (writable >= out.size() + Arena::slack) lz4_block::detail::copy16(from, out.data(), out.size());
+        else std::memcpy(out.data(), from, out.size());
+    }
 }
 
 // The largest input of an LZ4 block.

@@ -53,7 +53,10 @@ template <class L, class Once>
 void write_spans(const L& layout, const Once& once, const Slots& slots, std::span<const Span> wanted,
                  std::span<const DecodeTarget> targets, Context& context) {
     constexpr bool as_one = std::is_same_v<L, lz4::Layout> || std::is_same_v<L, fsst::Layout> || std::is_same_v<L, snappy::Layout>;
-    if constexpr (as_one && !std::is_same_v<L, snappy::Layout>) {
+    if constexpr (std::is_same_v<L, lz4::Layout>) {
+        if (wanted.size() > 1) return lz4::copy_targets(layout, targets, context);
+    }
+    if constexpr (std::is_same_v<L, fsst::Layout>) {
         if (pick(layout, targets, context)) return;
     }
     if (!as_one || wanted.size() == 1) {
