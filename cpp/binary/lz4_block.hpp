@@ -38,7 +38,8 @@ inline void copy_overlapping(std::uint8_t* to, std::size_t distance, std::size_t
     for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
 }
 
-// Copies a match in steps of 8 bytes or more. The caller has checked that there is room for 32 bytes past its end.
+// Copies a match in steps of 8 bytes or more, and at least 64 bytes if it is far enough from what it repeats. The caller
+// has checked that there is room for 32 bytes past its end, and for 64 in all.
 inline void copy_match(std::uint8_t* to, std::size_t distance, std::size_t length) {
     std::uint8_t* const end = to + length;
     const std::uint8_t* from = to - distance;
@@ -87,7 +88,7 @@ inline void decode_inner(const std::uint8_t*& in, const std::uint8_t* in_end, co
         const unsigned more = behind[2] & (0 - (((token & 15) + 1) >> 4));
         const std::size_t length = (token & 15) + 4 + more;
         if (distance - 1 >= static_cast<std::size_t>(match - begin)) break;
-        if (length > most_match && (more == 255 || static_cast<std::size_t>(end - match) < length + 64)) break;
+        if (length > most_match && (more == 255 || static_cast<std::size_t>(end - match) < length + 32)) break;
         copy_match(match, distance, length);
         from = following, to = match + length;
     }
