@@ -12,6 +12,7 @@ from amudai.arrow.annotations import labelled_field
 from amudai.arrow.fits import require_fit
 from amudai.arrow.ticks import EPOCH, fits_nanoseconds, unit_of
 from amudai.column import Projection
+from amudai.encoding import DecimalForm
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
@@ -125,6 +126,8 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
             )
     if node.is_ticks:
         return Projection(node, unit=unit_of(kind))
+    if node.is_decimal and pa.types.is_decimal(kind):
+        return Projection(node, decimals=DecimalForm(kind.scale, kind.precision, kind.bit_width // 8))
     return Projection(node, wide, views=kind.id in _VIEWS and not node.is_json_bytes)
 
 

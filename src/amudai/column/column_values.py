@@ -38,7 +38,7 @@ class StoredValues:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedValues:
-    """Times that are already counted in the unit of their projection."""
+    """Times that are already counted in the unit of their projection, or decimals in its form."""
 
     values: Values
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.column.column_values import ColumnValues, StoredValues, ViewedValues
+from amudai.column.column_values import ColumnValues, CountedValues, StoredValues, ViewedValues
 from amudai.column.contract import DictionaryCodes
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
 from amudai.encoding import (
     BlockBuffer,
+    DecimalForm,
     NumberRanges,
     Wanted,
     compare_codes,
@@ -23,11 +25,11 @@ from amudai.encoding import (
     decode_views,
     require_text,
 )
-from amudai.errors import located
+from amudai.errors import InvalidArgument, located
 from amudai.format import BufferKind, DataRef, ValueDictionary
 from amudai.lazy import lazy
 from amudai.rows import Rows
-from amudai.types import BasicType
+from amudai.types import BasicType, decimal128
 
 __all__ = ["DictionarySource", "NumberDictionarySource"]
 
@@ -77,8 +79,32 @@ class DictionarySource(NativeSource):
             viewed = decode_views(self._blocks(BufferKind.DATA), rows, self._entries)
             if viewed is not None:
                 return ViewedValues(self._with_presence(viewed, rows), self._entry_bytes)
+        if projection.decimals is not None and BufferKind.PRESENCE not in self._buffers:
+            entries = self._unscaled(projection.decimals, rows)
+            if entries is not None:
+                return CountedValues(decode_dictionary(self._blocks(BufferKind.DATA), rows, entries, wide=False))
         values = decode_dictionary(self._blocks(BufferKind.DATA), rows, self._entries, wide=projection.wide)
         return StoredValues(self._with_presence(values, rows))
+
+    def _unscaled(self, form: DecimalForm, rows: Rows) -> ValueDictionary | None:
+        """The dictionary of decimals with its entries in Arrow's form; None if the rows must be converted instead.
+
+        That is so if an entry does not fit: perhaps no row has it, and if one does, its position belongs to the error.
+        """
+        entries = self._entries
+        if entries.value_count > rows.count or len(entries.values) != decimal128.SIZE * entries.value_count:
+            return None
+        valid = None
+        if entries.null_id is not None:
+            valid = np.ones(entries.value_count, np.bool_)
+            valid[entries.null_id] = False
+        try:
+            unscaled = decimal128.to_unscaled(
+                entries.values, form.scale, form.width, precision=form.precision, valid=valid
+            )
+        except InvalidArgument:
+            return None
+        return replace(entries, values=memoryview(unscaled.reshape(-1)), fixed_value_size=form.width)
 
     def _look_up(self, rows: Rows, answers: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
         with self.place():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from amudai.encoding import Unit
+from amudai.encoding import DecimalForm, Unit
 from amudai.types import SchemaNode
 
 __all__ = ["Projection"]
@@ -17,7 +17,8 @@ class Projection:
 
     `wide` requests 64-bit offsets, which only variable-size values and lists have. `nanoseconds` is the internal field
     with the nanoseconds after the ticks of a top-level column, if the shard has one. `unit` allows a source to count
-    times in this unit instead of ticks (`CountedValues`), `views` to give strings as views (`ViewedValues`).
+    times in this unit instead of ticks, and `decimals` decimals in Arrow's form (`CountedValues`). `views` allows it to
+    give strings as views (`ViewedValues`).
     """
 
     node: SchemaNode
@@ -26,6 +27,7 @@ class Projection:
     nanoseconds: SchemaNode | None = None
     unit: Unit | None = None
     views: bool = False
+    decimals: DecimalForm | None = None
 
     def columns(self) -> Iterator[SchemaNode]:
         """The top-level columns to read, for a projection of a top-level column."""

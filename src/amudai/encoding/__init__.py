@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         open_numbers,
         require_text,
     )
-    from amudai.encoding.decoded import Unit, Values
+    from amudai.encoding.decoded import DecimalForm, Unit, Values
     from amudai.encoding.dictionary import DictionaryEncoder
     from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
     from amudai.encoding.number_dictionary import NumberDictionary
@@ -89,7 +89,7 @@ else:
                 "decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
                 "open_numbers require_text"
             ),
-            "amudai.encoding.decoded": "Unit Values",
+            "amudai.encoding.decoded": "DecimalForm Unit Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
             "amudai.encoding.number_dictionary": "NumberDictionary",
             "amudai.encoding.numbers": "NumberEncoder",
@@ -125,6 +125,7 @@ __all__ = [
     "CodedSlots",
     "ColumnMemory",
     "ColumnProfiles",
+    "DecimalForm",
     "DecimalRanges",
     "DictionaryEncoder",
     "EncodingPlan",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Unit", "Values"]
+__all__ = ["DecimalForm", "Unit", "Values"]
 
 
 class Unit(NamedTuple):
@@ -22,6 +22,14 @@ class Unit(NamedTuple):
     by: int
     dtype: str
     is_signed: bool
+
+
+class DecimalForm(NamedTuple):
+    """How Arrow stores decimals: value x 10**scale, an integer of `width` bytes with at most `precision` digits."""
+
+    scale: int
+    precision: int
+    width: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
