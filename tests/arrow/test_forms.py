@@ -1,8 +1,11 @@
-"""Are times and strings the same in every form in which they may be asked for?"""
+"""Are times, decimals and strings the same in every form in which they may be asked for?"""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import amudai
+from amudai.types import decimal128
 
 ROWS = 5000  # more than are divided one by one
 
@@ -94,6 +98,57 @@ def test_times_that_a_coarser_type_cannot_hold(tmp_path: Path) -> None:
         pytest.raises(amudai.InvalidArgument, match="ticks is finer than its unit for date32"),
     ):
         shard.read()
+
+
+DECIMALS = [pa.decimal32(9, 2), pa.decimal64(18, 2), pa.decimal128(15, 2), pa.decimal128(38, 6), pa.decimal256(50, 2)]
+
+
+def _few_decimals(nulls: bool, kind: pa.DataType, largest: str = "912.00") -> pa.Array:
+    rng = np.random.default_rng(7)
+    distinct = [Decimal("0.00"), Decimal("-0.25"), Decimal("17.5"), Decimal("-100.00"), Decimal(largest)]
+    values = [distinct[code] for code in rng.integers(0, len(distinct), ROWS)]
+    return pa.array(values, kind, mask=rng.random(ROWS) < 0.3 if nulls else None)
+
+
+@pytest.mark.parametrize("kind", DECIMALS, ids=str)
+@pytest.mark.parametrize("nulls", [False, True], ids=["full", "nulls"])
+def test_decimals_of_a_dictionary(tmp_path: Path, kind: pa.DataType, nulls: bool) -> None:
+    table = pa.table({"d": _few_decimals(nulls, pa.decimal128(15, 2))})
+    expected = table.cast(pa.schema({"d": kind}))
+    path = tmp_path / "t.amudai.shard"
+    with amudai.write(table, path) as shard:
+        assert "dictionary" in " ".join(shard["d"].encodings)
+    converted: list[int] = []
+
+    def to_unscaled(data: Any, *args: Any, **options: Any) -> Any:
+        converted.append(len(data) // decimal128.SIZE)
+        return convert(data, *args, **options)
+
+    convert = decimal128.to_unscaled
+    with mock.patch.object(decimal128, "to_unscaled", to_unscaled), amudai.open(path, schema={"d": kind}) as shard:
+        whole = shard.read()
+        assert converted == [6 if nulls else 5]  # each entry once
+        whole.validate(full=True)
+        assert whole.equals(expected)
+        assert shard.read(rows=slice(3, 2500)).equals(expected.slice(3, 2497))
+        assert shard.take([4, 4_000]).equals(expected.take([4, 4_000]))
+        above = pc.greater(expected["d"], pa.scalar(Decimal(17), kind))
+        assert shard.scan(where=amudai.col("d") > Decimal(17)).to_table().equals(expected.filter(above))
+
+
+@pytest.mark.parametrize("nulls", [False, True], ids=["full", "nulls"])
+def test_a_decimal_of_a_dictionary_that_a_narrower_type_cannot_hold(tmp_path: Path, nulls: bool) -> None:
+    table = pa.table({"d": _few_decimals(nulls, pa.decimal128(15, 2), "123456.00")})
+    large = np.flatnonzero(pc.equal(table["d"], Decimal("123456.00")).fill_null(False).to_numpy())
+    path = tmp_path / "t.amudai.shard"
+    with amudai.write(table, path) as shard:
+        assert "dictionary" in " ".join(shard["d"].encodings)
+    kind = pa.decimal128(6, 2)
+    with amudai.open(path, schema={"d": kind}) as shard:
+        with pytest.raises(amudai.InvalidArgument, match=f"decimal at {large[0]}: "):
+            shard.read()
+        others = np.setdiff1d(np.arange(ROWS), large)
+        assert shard.take(others).equals(table.take(others).cast(pa.schema({"d": kind})))
 
 
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)

@@ -104,7 +104,7 @@ class DictionarySource(NativeSource):
             )
         except InvalidArgument:
             return None
-        return replace(entries, values=memoryview(unscaled.reshape(-1)), fixed_value_size=form.width)
+        return replace(entries, values=unscaled.reshape(-1).data, fixed_value_size=form.width)
 
     def _look_up(self, rows: Rows, answers: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
         with self.place():
