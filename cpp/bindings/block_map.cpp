@@ -31,22 +31,35 @@ auto array_of(nb::handle map, std::span<const std::uint64_t> numbers) {
     return nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>>(numbers.data(), {numbers.size()}, map);
 }
 
-// Splits ranges of positions by block. Calls add(place, first, count) for each piece: `count` positions of a block from
-// its position `first` on. A value has `unit` positions. No range may go beyond the last value.
-template <class Unit, class Add>
-void each_span(BlockMap& map, const bits::Ranges& ranges, Unit unit, Add&& add) {
+// The ranges that have positions in a block: those with indexes [first, last). The block's positions are those from
+// `begin` on, up to but without `end`. Only the first range may begin before them, and only the last may end after them.
+struct Share {
+    BlockMap::Place place;
+    std::size_t first, last;
+    std::uint64_t begin, end;
+
+    std::uint64_t start_of(const bits::Ranges& ranges, std::size_t i) const { return std::max(ranges.starts[i], begin); }
+    std::uint64_t end_of(const bits::Ranges& ranges, std::size_t i) const { return std::min(ranges.ends[i], end); }
+};
+
+// Calls use(share) for each block that holds positions of the ranges. A value has `unit` positions. No range may go
+// beyond the last value.
+template <class Unit, class Use>
+void each_share(BlockMap& map, const bits::Ranges& ranges, Unit unit, Use&& use) {
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     BlockMap::Place place{};
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-        const auto stop = ranges.ends[i];
-        const auto value = ranges.starts[i] / unit, last = stop / unit + (stop % unit != 0);
-        // Most ranges begin in the block in which the one before them ended.
+    for (std::size_t i = 0; i < ranges.size();) {
+        const auto value = ranges.starts[i] / unit;
+        // Most ranges begin in the block in which the one before them ended, or in the next.
         if (value >= place.value_end) place = map.find(value, place.block);
-        for (auto at = ranges.starts[i]; at < stop; place = map.next(place.block)) {
-            // Multiply only if the product is less than `stop`, so that it cannot overflow.
-            const auto end = place.value_end >= last ? stop : place.value_end * unit;
-            add(place, at - place.value * unit, end - at);
-            at = end;
-            if (at == stop) break;
+        for (bool goes_on = true; goes_on;) {
+            const auto end = place.value_end > most / unit ? most : place.value_end * unit;
+            auto last = i + 1;
+            if (ranges.ends[i] < end) last = bits::seek(ranges.starts, last, end);
+            use(Share{place, i, last, place.value * unit, end});
+            goes_on = ranges.ends[last - 1] > end;
+            i = goes_on ? last - 1 : last;
+            if (goes_on) place = map.next(place.block);
         }
     }
 }
@@ -64,35 +77,43 @@ void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t uni
 template <class Unit>
 nb::tuple spans_of(BlockMap& map, const bits::Ranges& ranges, Unit unit) {
     if (ranges.size() != 0) require_positions(map, ranges.ends.back(), unit);
-    constexpr auto none = std::numeric_limits<std::size_t>::max();
-    std::size_t pieces = 0, blocks = 0, last = none;
-    std::uint64_t most = 0, slots = 0;
-    each_span(map, ranges, unit, [&](const BlockMap::Place& place, std::uint64_t first, std::uint64_t count) {
-        ++pieces;
-        blocks += place.block != last;
-        last = place.block;
-        most = std::max(most, first + count);
-        slots += count;
+    std::size_t pieces = 0, blocks = 0;
+    std::uint64_t most = 0;
+    each_share(map, ranges, unit, [&](const Share& share) {
+        pieces += share.last - share.first;
+        ++blocks;
+        most = std::max(most, share.end_of(ranges, share.last - 1) - share.begin);
     });
     if (most > std::numeric_limits<std::uint32_t>::max()) {
         throw Unsupported("slots of a block: expected at most 4294967295, found " + std::to_string(most));
     }
     NumpyMemory<std::uint64_t> used(blocks), begins(blocks), sizes(blocks), counts(blocks);
     NumpyMemory<std::uint32_t> index(pieces), firsts(pieces), lengths(pieces);
-    std::size_t piece = 0, at = none;
-    last = none;
-    each_span(map, ranges, unit, [&](const BlockMap::Place& place, std::uint64_t first, std::uint64_t count) {
-        if (place.block != last) {
-            last = place.block;
-            ++at;
-            used.data()[at] = place.block;
-            begins.data()[at] = place.byte;
-            sizes.data()[at] = place.byte_end - place.byte;
-            counts.data()[at] = place.value_end - place.value;
+    std::size_t piece = 0, at = 0;
+    std::uint64_t slots = 0;
+    each_share(map, ranges, unit, [&](const Share& share) {
+        const auto& place = share.place;
+        used.data()[at] = place.block;
+        begins.data()[at] = place.byte;
+        sizes.data()[at] = place.byte_end - place.byte;
+        counts.data()[at] = place.value_end - place.value;
+        const auto count = share.last - share.first;
+        const auto begin = share.begin;
+        const auto *const starts = ranges.starts.data() + share.first, *const ends = ranges.ends.data() + share.first;
+        auto *const slot = firsts.data() + piece, *const length = lengths.data() + piece;
+        std::fill_n(index.data() + piece, count, static_cast<std::uint32_t>(at));
+        // Only the first and the last range may have to be cut.
+        for (std::size_t i = 0; i < count; ++i) {
+            slot[i] = static_cast<std::uint32_t>(starts[i] - begin);
+            length[i] = static_cast<std::uint32_t>(ends[i] - starts[i]);
         }
-        index.data()[piece] = static_cast<std::uint32_t>(at);
-        firsts.data()[piece] = static_cast<std::uint32_t>(first);
-        lengths.data()[piece++] = static_cast<std::uint32_t>(count);
+        for (const auto i : {std::size_t{0}, count - 1}) {
+            const auto from = share.start_of(ranges, share.first + i), to = share.end_of(ranges, share.first + i);
+            slot[i] = static_cast<std::uint32_t>(from - begin);
+            length[i] = static_cast<std::uint32_t>(to - from);
+        }
+        for (std::size_t i = 0; i < count; ++i) slots += length[i];
+        piece += count, ++at;
     });
     return nb::make_tuple(std::move(used).array(), std::move(begins).array(), std::move(sizes).array(),
                           std::move(counts).array(), std::move(index).array(), std::move(firsts).array(),
