@@ -87,21 +87,28 @@ std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std
                            std::size_t unit, std::size_t at, std::size_t room) {
     const auto n = block.shape(0);
     if (first.shape(0) != n || count.shape(0) != n) throw nb::value_error("spans: the arrays differ in length");
-    std::vector<Span> spans(n);
+    std::vector<Span> spans;
+    spans.reserve(n);
+    const auto *const of = block.data(), *const firsts = first.data(), *const counts = count.data();
     std::size_t total = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        spans[i] = {span(block)[i], span(first)[i], span(count)[i]};
-        if (spans[i].block >= blocks.blocks().size() || (i && spans[i].block < spans[i - 1].block)) {
+    for (std::size_t i = 0; i < n;) {
+        const std::size_t mine = of[i];
+        if (mine >= blocks.blocks().size() || (i && mine < of[i - 1])) {
             throw nb::value_error("spans: expected blocks of the run, in order");
         }
-        const auto slots = blocks.blocks()[spans[i].block].count * unit;
-        if (spans[i].count == 0 || spans[i].first > slots || spans[i].count > slots - spans[i].first) {
-            throw nb::value_error("spans: expected slots of the block");
+        const auto slots = blocks.blocks()[mine].count * unit;
+        std::uint64_t end = 0;
+        bool ascending = true, filled = true;
+        for (; i < n && of[i] == mine; ++i) {
+            const std::uint64_t from = firsts[i], size = counts[i];
+            spans.push_back({mine, from, size});
+            ascending &= from >= end;
+            filled &= size != 0;
+            end = from + size;
+            total += size;
         }
-        if (i && spans[i].block == spans[i - 1].block && spans[i].first < spans[i - 1].first + spans[i - 1].count) {
-            throw nb::value_error("spans: expected ascending slots that do not overlap");
-        }
-        total += spans[i].count;
+        if (!filled || end > slots) throw nb::value_error("spans: expected slots of the block");
+        if (!ascending) throw nb::value_error("spans: expected ascending slots that do not overlap");
     }
     if (at > room || total > room - at) throw nb::value_error("spans: more slots than the output has");
     return spans;
