@@ -528,6 +528,7 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
         ("decode_bits", [numbers, *where, out, 0], {1, 2, 3, 4}, {4}),
         ("decode_offsets", [strings, *where, offsets, out, 0, u8(0), u8(0)], {1, 2, 3, 5, 7, 8}, {4, 5, 7, 8}),
         ("decode_bytes", [strings, *where, u8(0), offsets, 0, True, out], {1, 2, 3, 4, 8}, {8}),
+        ("decode_few_bytes", [strings, 0, i8(0, 1, 2), 0], {2}, set()),
         ("decode_fixed", [fixed, *where, 1, out, u1(0), 0], {1, 2, 3, 5, 6}, {5, 6}),
         ("payload_frames", [strings, u8(0)], {1}, set()),
         ("gather_offsets", [u4(0, 0), u8(0, 1), None, offsets, out], {0, 1, 4}, {3, 4}),

@@ -2,7 +2,7 @@
 #include "binary/gather.hpp"
 #include "binary/run.hpp"
 
-#include "bindings/blocks.hpp"
+#include "bindings/arrays.hpp"
 
 namespace amudai::bindings {
 
@@ -34,6 +34,29 @@ void require_room(std::span<const Offset> offsets, std::size_t room) {
     if (static_cast<std::size_t>(offsets.back()) > room) throw nb::value_error("out: too short");
 }
 
+std::vector<Frame> payload_frames(const Blocks& blocks, std::span<const std::uint64_t> sizes, std::size_t first,
+                                  std::size_t last) {
+    std::vector<Frame> frames;
+    for (std::size_t i = first; i < std::min(last, blocks.blocks().size()); ++i) {
+        const auto& block = blocks.blocks()[i];
+        at_block(block.ordinal, [&] {
+            const binary::Slots slots{block.count, 0, false, nullptr};
+            if (!binary::zstd::holds_frame(numeric::code_of(block.values))) return;
+            const auto layout = binary::zstd::layout(block.values, slots);
+            require_frame_size(layout.payload.size(), sizes[i], layout.codec());
+            frames.push_back(blocks.locate(layout.payload, sizes[i], layout.codec()));
+        });
+    }
+    return frames;
+}
+
+// Slots `first .. first + count` of a single block.
+std::array<Span, 1> few_slots(const Blocks& blocks, std::size_t first, std::size_t count) {
+    if (blocks.blocks().size() != 1) throw nb::value_error("blocks: expected a single one");
+    const auto held = blocks.blocks()[0].count;
+    if (count == 0 || first > held || count > held - first) throw nb::value_error("slots: expected some of the block");
+    return {Span{0, first, count}};
+}
 
 }  // namespace
 
@@ -69,18 +92,7 @@ void bind_binary(nb::module_& m) {
 
     m.def("payload_frames", [](const Blocks& blocks, In<std::uint64_t> sizes, std::size_t first, std::size_t last) {
         if (sizes.shape(0) != blocks.blocks().size()) throw nb::value_error("sizes: expected one for each block");
-        std::vector<Frame> frames;
-        for (std::size_t i = first; i < std::min(last, blocks.blocks().size()); ++i) {
-            const auto& block = blocks.blocks()[i];
-            at_block(block.ordinal, [&] {
-                const binary::Slots slots{block.count, 0, false, nullptr};
-                if (!binary::zstd::holds_frame(numeric::code_of(block.values))) return;
-                const auto layout = binary::zstd::layout(block.values, slots);
-                require_frame_size(layout.payload.size(), span(sizes)[i], layout.codec());
-                frames.push_back(blocks.locate(layout.payload, span(sizes)[i], layout.codec()));
-            });
-        }
-        return frames;
+        return payload_frames(blocks, span(sizes), first, last);
     }, "blocks"_a, "sizes"_a.noconvert(), "first"_a = 0, "last"_a = std::numeric_limits<std::uint32_t>::max(),
     nb::sig("def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) "
             "-> list[tuple[int, int, int, int, str]]"),
@@ -122,6 +134,45 @@ void bind_binary(nb::module_& m) {
             "count: NDArray[np.uint32], origins: NDArray[np.uint64], offsets: NDArray[Any], at: int, text: bool, "
             "out: NDArray[np.uint8]) -> None"),
     "Decode the bytes of variable-size values to the places that `decode_offsets` has computed.");
+
+    m.def("decode_few_offsets", [](const Blocks& blocks, std::size_t first, std::size_t count) -> std::optional<nb::tuple> {
+        const auto spans = few_slots(blocks, first, count);
+        NumpyMemory<std::int64_t> offsets(count + 1);
+        std::uint64_t origin = 0, size = 0;
+        std::vector<std::uint8_t> validity(count / 8 + 2);
+        offsets.data()[0] = 0;
+        std::size_t nulls = 0;
+        {
+            const nb::gil_scoped_release unlocked;
+            nulls = binary::decode_offsets(blocks.blocks(), std::span{spans}, blocks.inflated(), offsets.span(),
+                                           validity.data(), 0, {&origin, 1}, {&size, 1});
+        }
+        if (nulls) return {};
+        return nb::make_tuple(std::move(offsets).array(), origin, payload_frames(blocks, {&size, 1}, 0, 1));
+    }, "blocks"_a, "first"_a, "count"_a,
+    nb::sig("def decode_few_offsets(blocks: Blocks, first: int, count: int) "
+            "-> tuple[NDArray[np.int64], int, list[tuple[int, int, int, int, str]]] | None"),
+    "Decode the offsets of variable-size values in a single block, from slot `first` on: the offsets, where the bytes of "
+    "the first slot begin in those of the block, and the frames that must be inflated before `decode_few_bytes`. None if "
+    "a value is null.");
+
+    m.def("decode_few_bytes", [](const Blocks& blocks, std::size_t first, In<std::int64_t> offsets, std::uint64_t origin) {
+        if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+        const auto spans = few_slots(blocks, first, offsets.shape(0) - 1);
+        const auto values = span(offsets);
+        if (values.back() < 0) throw nb::value_error("offsets: expected an ascending sequence");
+        const auto size = static_cast<std::size_t>(values.back());
+        require_room<std::int64_t>(values, size);
+        NumpyMemory<std::uint8_t> data(size + Arena::slack);
+        {
+            const nb::gil_scoped_release unlocked;
+            binary::decode_bytes<std::int64_t>(blocks.blocks(), std::span{spans}, blocks.inflated(), {&origin, 1}, values, 0,
+                                               false, data.span());
+        }
+        return std::move(data).first(size);
+    }, "blocks"_a, "first"_a, "offsets"_a.noconvert(), "origin"_a,
+    nb::sig("def decode_few_bytes(blocks: Blocks, first: int, offsets: NDArray[np.int64], origin: int) -> NDArray[np.uint8]"),
+    "Decode the bytes of variable-size values in a single block, with what `decode_few_offsets` returned.");
 
     m.def("decode_fixed", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                              std::size_t size, Out<std::uint8_t> out, Out<std::uint8_t> validity, std::size_t at) {

@@ -146,6 +146,17 @@ std::optional<nb::tuple> stretch(Map& self, std::uint64_t first, std::uint64_t l
                           copied<std::uint64_t>(sizes), copied<std::uint64_t>(counts));
 }
 
+// The one block that holds positions first..last: its ordinal, the slot of `first` in it, where its bytes begin and end,
+// and its number of values. Nothing if the positions are in several blocks.
+std::optional<nb::tuple> block_of(Map& self, std::uint64_t first, std::uint64_t last) {
+    auto& map = self.map();
+    if (first >= last) throw nb::value_error("positions: expected at least one");
+    require_positions(map, last, 1);
+    const auto place = map.find(first);
+    if (place.value_end < last) return {};
+    return nb::make_tuple(place.block, first - place.value, place.byte, place.byte_end, place.value_end - place.value);
+}
+
 }  // namespace
 
 void bind_block_map(nb::module_& m) {
@@ -171,6 +182,10 @@ void bind_block_map(nb::module_& m) {
              "The blocks that hold positions `first..last`: the ordinal of the first block, the slot of `first` in "
              "it, where the bytes of all blocks begin and end, the size of each block in bytes, and its number of "
              "values. None if the blocks have more than `most` bytes.")
+        .def("block_of", &block_of, "first"_a, "last"_a,
+             nb::sig("def block_of(self, first: int, last: int) -> tuple[int, int, int, int, int] | None"),
+             "The one block that holds positions `first..last`: its ordinal, the slot of `first` in it, where its bytes "
+             "begin and end, and its number of values. None if the positions are in several blocks.")
         .def("spans", &spans, "starts"_a.noconvert(), "ends"_a.noconvert(), "unit"_a,
              nb::sig("def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> "
                      "tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], "

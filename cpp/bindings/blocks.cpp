@@ -123,12 +123,12 @@ void bind_blocks(nb::module_& m) {
              nb::sig("def __init__(self, buffers: list[memoryview], which: NDArray[np.uint32], starts: NDArray[np.uint64], "
                      "sizes: NDArray[np.uint64], counts: NDArray[np.uint64], ordinals: NDArray[np.uint64], "
                      "checksums: bool, verify: bool) -> None"))
-        .def_static("one", [](nb::handle buffer, std::uint64_t count, bool checksums, bool verify) {
+        .def_static("one", [](nb::handle buffer, std::uint64_t count, bool checksums, bool verify, std::uint64_t ordinal) {
             const std::uint64_t size = Held(buffer).bytes().size();
-            return new Blocks(buffer, 0, {&size, 1}, {&count, 1}, checksums, verify);  // Python owns it
-        }, "buffer"_a, "count"_a, "checksums"_a, "verify"_a,
-        nb::sig("def one(buffer: memoryview, count: int, checksums: bool, verify: bool) -> Blocks"),
-        "A single block that takes up the whole buffer.")
+            return new Blocks(buffer, ordinal, {&size, 1}, {&count, 1}, checksums, verify);  // Python owns it
+        }, "buffer"_a, "count"_a, "checksums"_a, "verify"_a, "ordinal"_a = 0,
+        nb::sig("def one(buffer: memoryview, count: int, checksums: bool, verify: bool, ordinal: int = 0) -> Blocks"),
+        "A single block that takes up the whole buffer. `ordinal` is its number in errors.")
         .def_static("stretch", [](nb::handle buffer, std::uint64_t ordinal, In<std::uint64_t> sizes, In<std::uint64_t> counts,
                                   bool checksums, bool verify) {
             return new Blocks(buffer, ordinal, span(sizes), span(counts), checksums, verify);

@@ -11,8 +11,10 @@ class Blocks:
     def __init__(self, buffers: list[memoryview], which: NDArray[np.uint32], starts: NDArray[np.uint64], sizes: NDArray[np.uint64], counts: NDArray[np.uint64], ordinals: NDArray[np.uint64], checksums: bool, verify: bool) -> None: ...
 
     @staticmethod
-    def one(buffer: memoryview, count: int, checksums: bool, verify: bool) -> Blocks:
-        """A single block that takes up the whole buffer."""
+    def one(buffer: memoryview, count: int, checksums: bool, verify: bool, ordinal: int = 0) -> Blocks:
+        """
+        A single block that takes up the whole buffer. `ordinal` is its number in errors.
+        """
 
     @staticmethod
     def stretch(buffer: memoryview, ordinal: int, sizes: NDArray[np.uint64], counts: NDArray[np.uint64], checksums: bool, verify: bool) -> Blocks:
@@ -120,6 +122,16 @@ def decode_offsets(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.
 def decode_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], origins: NDArray[np.uint64], offsets: NDArray[Any], at: int, text: bool, out: NDArray[np.uint8]) -> None:
     """
     Decode the bytes of variable-size values to the places that `decode_offsets` has computed.
+    """
+
+def decode_few_offsets(blocks: Blocks, first: int, count: int) -> tuple[NDArray[np.int64], int, list[tuple[int, int, int, int, str]]] | None:
+    """
+    Decode the offsets of variable-size values in a single block, from slot `first` on: the offsets, where the bytes of the first slot begin in those of the block, and the frames that must be inflated before `decode_few_bytes`. None if a value is null.
+    """
+
+def decode_few_bytes(blocks: Blocks, first: int, offsets: NDArray[np.int64], origin: int) -> NDArray[np.uint8]:
+    """
+    Decode the bytes of variable-size values in a single block, with what `decode_few_offsets` returned.
     """
 
 def decode_fixed(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], size: int, out: NDArray[np.uint8], validity: NDArray[np.uint8], at: int) -> int:
@@ -508,6 +520,11 @@ class BlockMap:
     def stretch(self, first: int, last: int, most: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]] | None:
         """
         The blocks that hold positions `first..last`: the ordinal of the first block, the slot of `first` in it, where the bytes of all blocks begin and end, the size of each block in bytes, and its number of values. None if the blocks have more than `most` bytes.
+        """
+
+    def block_of(self, first: int, last: int) -> tuple[int, int, int, int, int] | None:
+        """
+        The one block that holds positions `first..last`: its ordinal, the slot of `first` in it, where its bytes begin and end, and its number of values. None if the positions are in several blocks.
         """
 
     def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from amudai import _kernels
 from amudai.encoding import decode
 from amudai.encoding.buffer import BlockRun
 from amudai.encoding.shared import SharedDecoder
+from amudai.errors import AmudaiError
 from amudai.format import BlockMap, SharedDictionary, decode_block_map, encode_block_map
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
@@ -125,7 +126,11 @@ def numbers(held: Held, ranges: Rows, dtype: str) -> list[int | None]:
 
 def binaries(held: Held, ranges: Rows, fixed_size: int | None, *, wide: bool = False) -> list[bytes | None]:
     """Values of a block of bytes as the oracle gives them."""
+    few = None
     if fixed_size is None:
+        if ranges.num_ranges == 1:
+            with suppress(AmudaiError):  # which the other way finds, too
+                few = decode.decode_few_bytes(held, ranges.starts.item(0), ranges.ends.item(0))  # type: ignore[arg-type]
         found = decode.decode_variable(held, ranges, text=False, wide=wide)  # type: ignore[arg-type]
         offsets = np.frombuffer(found.offsets, np.int64 if wide else np.int32).tolist()
     else:
@@ -133,6 +138,9 @@ def binaries(held: Held, ranges: Rows, fixed_size: int | None, *, wide: bool = F
         offsets = [at * fixed_size for at in range(found.length + 1)]
     data, valid = bytes(found.data), found.valid()
     values = [data[start:end] for start, end in pairwise(offsets)]
+    if few is not None:
+        assert valid is None
+        assert [few[1][start:end].tobytes() for start, end in pairwise(few[0].tolist())] == values
     return values if valid is None else [v if here else None for v, here in zip(values, valid, strict=True)]
 
 

@@ -209,6 +209,19 @@ def decode_variable(
     return cut(out, offsets[at:].tolist(), runs.bits_to_bools(validity, at, count).tolist()), nulls
 
 
+def decode_few_bytes(run: Opened, span: runs.Span) -> list[bytes | None] | None:
+    """The values of one span of a single block, by the short way; None if one of them is null."""
+    (_, (first,), (count,)) = run.spans([span])
+    found = run.kernels.decode_few_offsets(run.blocks, int(first), int(count))
+    if found is None:
+        return None
+    offsets, origin, frames = found
+    run.inflate(frames)
+    data = run.kernels.decode_few_bytes(run.blocks, int(first), offsets, origin)
+    assert len(data) == offsets[-1]
+    return cut(data, offsets.tolist(), [True] * int(count))
+
+
 def decode_fixed(run: Opened, spans: Sequence[runs.Span], size: int, at: int) -> tuple[list[bytes | None], int]:
     count = runs.size_of(spans)
     out = np.full((at + count) * size, 0xEE, np.uint8)
@@ -250,6 +263,11 @@ def check_strings(blocks: Sequence[Block], size: int | None, text: bool, seed: i
                 run.inflate(run.kernels.binary_frames(run.blocks, size))
                 if size is None:
                     expected.check(spans, *decode_variable(run, moved, "i8" if wide else "i4", text, at))
+                    if len(used) == len(moved) == 1:
+                        few = decode_few_bytes(run, moved[0])
+                        assert (few is None) == (None in [expected.values[each] for each in runs.positions_of(spans)])
+                        if few is not None:
+                            expected.check(spans, few, 0)
                 else:
                     expected.check(spans, *decode_fixed(run, moved, size, at))
                 expected.check_wanted(spans, wanted, inverted, compare_bytes(run, moved, size, wanted, inverted, at))

@@ -70,6 +70,13 @@ def test_the_blocks_of_neighbours(kernels: Any, sizes: Any, data: st.DataObject)
     assert stretch(found, first, last, end - begin) is not None
     assert stretch(found, first, last, end - begin - 1) is None
     assert list(zip(counts.tolist(), bytes_of_each.tolist(), strict=True)) == [sizes[at] for at in mine]
+    # The same without arrays, where one block holds all.
+    alone = (block, slot, begin, end, sizes[block][0]) if len(mine) == 1 else None
+    assert found.block_of(first, last) == alone
+    with pytest.raises(CorruptedData, match=f"expected at most {values[-1]} in the buffer"):
+        found.block_of(first, int(values[-1]) + 1)
+    with pytest.raises(ValueError, match="expected at least one"):
+        found.block_of(first, first)
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)

@@ -198,6 +198,7 @@ def _block_maps(data: bytes) -> None:
     last = first + 1 + source.number(4)
     found = decode_block_map(memoryview(source.rest()), data_size=size)
     found.stretch(first, last, 1 << 30)
+    found.block_of(first, last)
     found.spans(np.array([first], np.uint64), np.array([last], np.uint64), 1)
 
 

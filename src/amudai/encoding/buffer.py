@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from amudai.format import (
     IDENTITY_SIZE,
     BlockMap,
     DataRef,
-    EncodedBuffer,
     IdentityHash,
     SharedDictionary,
     check_map_padding,
@@ -91,6 +90,22 @@ class ShiftedBlocks:
     moved: npt.NDArray[np.bool_]
 
 
+class StoredBlocks(Protocol):
+    """Where a buffer of blocks lies: the descriptor of a buffer, or what an index says about it."""
+
+    @property
+    def block_count(self) -> int | None: ...
+
+    @property
+    def block_checksums(self) -> bool: ...
+
+    @property
+    def identity(self) -> bytes | None: ...
+
+    def block_refs(self) -> tuple[DataRef, DataRef]:
+        """The whole buffer, and its block map inside it."""
+
+
 class BlockBuffer:
     """An encoded buffer of blocks, opened for reading. Its block map is read when it is first needed.
 
@@ -111,7 +126,7 @@ class BlockBuffer:
     def __init__(
         self,
         artifact: Artifact,
-        descriptor: EncodedBuffer,
+        descriptor: StoredBlocks,
         values: int,
         verify: bool,
         *,
@@ -243,10 +258,19 @@ class BlockBuffer:
         if "block_map" not in self.__dict__:
             self._read_whole(last - first)
         try:
-            found = self.block_map.stretch(first, last, RUN_BYTES)
+            # Few positions are in one block as a rule, and a single block needs no arrays.
+            one = self.block_map.block_of(first, last)
+            found = None if one is not None else self.block_map.stretch(first, last, RUN_BYTES)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
+        if one is not None:
+            block, slot, begin, end, count = one
+            if end - begin > RUN_BYTES:
+                return None
+            if self._is_metered:
+                count_blocks(1)
+            return *self._single(block, begin, end, count), slot
         if found is None:
             return None
         block, slot, begin, end, sizes, counts = found
@@ -352,6 +376,16 @@ class BlockBuffer:
         try:
             checksums = self._descriptor.block_checksums
             blocks = _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify)
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
+        return blocks if self._read_dictionary is None else self._sharing(blocks), view
+
+    def _single(self, ordinal: int, begin: int, end: int, count: int) -> tuple[_kernels.Blocks, memoryview]:
+        """One block, and its bytes."""
+        view = self._stretch(begin, end) if self._whole is None else self._of_whole(end)[begin:end]
+        try:
+            blocks = _kernels.Blocks.one(view, count, self._descriptor.block_checksums, self._verify, ordinal)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise

@@ -53,7 +53,6 @@ SLACK: Final = 64
 _VIEW: Final = 16  # bytes of one of Arrow's views
 _VIEWED_BYTES: Final = np.iinfo(np.int32).max  # a view counts the bytes before its value with 31 bits
 
-_ZERO: Final = np.zeros(1, np.uint32)
 _WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 _FEW: Final = 4096  # for up to this many values numpy allocates the memory
 _SMALL: Final = 64 * 1024  # up to this many decompressed bytes, new memory costs less than a stream
@@ -144,21 +143,16 @@ def decode_few_bytes(
         inflate(blocks, [view], frames, buffer.limits, buffer.shared)
     count = last - first
     buffer.limits.require_memory(count, 64)
-    offsets, validity = np.zeros(count + 1, np.int64), np.empty(count // 8 + 2, np.uint8)
-    where = np.array([slot, count], np.uint32)
-    span = _ZERO, where[:1], where[1:]
-    origins, sizes = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
-    if _kernels.decode_offsets(blocks, *span, offsets, validity, 0, origins, sizes):
+    read = _kernels.decode_few_offsets(blocks, slot, count)
+    if read is None:
         return None
-    buffer.limits.require_payload(origins.item(0) + offsets.item(-1), len(view))
-    frames = _kernels.payload_frames(blocks, sizes)
+    offsets, origin, frames = read
+    size = offsets.item(-1)
+    buffer.limits.require_payload(origin + size, len(view))
     if frames:
         inflate(blocks, [view], frames, buffer.limits, buffer.shared)
-    size = offsets.item(-1)
     buffer.limits.require_memory(size, 8)
-    data = np.empty(size + SLACK, np.uint8)
-    _kernels.decode_bytes(blocks, *span, origins, offsets, 0, False, data)
-    return offsets, data[:size]
+    return offsets, _kernels.decode_few_bytes(blocks, slot, offsets, origin)
 
 
 def decode_bits(buffer: BlockBuffer, rows: Rows) -> tuple[pa.Buffer, int]:

@@ -296,16 +296,15 @@ class MemberBlocks(BlockBuffer):
         if "block_map" not in self.__dict__:
             self._read_whole(last - first)
         try:
-            found = self.block_map.stretch(first, last, RUN_BYTES)
-            if found is None or len(found[4]) != 1:
+            found = self.block_map.block_of(first, last)
+            if found is None or found[3] - found[2] > RUN_BYTES:
                 return None
-            block, slot, begin, _, sizes, counts = found
+            block, slot, begin, end, count = found
             if self._is_metered:
                 count_blocks(1)
-            view = self._group.nested_in(block, begin, sizes.item(0), self._member)
+            view = self._group.nested_in(block, begin, end - begin, self._member)
             checksums = self._descriptor.block_checksums
-            size = np.array([len(view)], np.uint64)
-            return _kernels.Blocks.stretch(view, block, size, counts, checksums, self._verify), view, slot
+            return _kernels.Blocks.one(view, count, checksums, self._verify, block), view, slot
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
