@@ -29,11 +29,11 @@ DESCRIBED = EncodedBuffer(
 
 
 def test_what_is_stated_comes_back() -> None:
-    others = [replace(STATED, start=0, values=(1 << 64) - 1), STATED]
-    properties = (("leaf_pages", AnyValue("i64", 7)), *lookup_property([STATED, *others]))
-    assert lookup_buffers(properties, 3) == lookup_buffers(properties) == (STATED, *others)
-    assert lookup_buffers(properties[:1], 3) is None
-    assert lookup_buffers(((LOOKUP, AnyValue("string", "elsewhere")),), 3) is None
+    others = [STATED._replace(start=0, values=(1 << 64) - 1), STATED]
+    stated = {"leaf_pages": 7, **{name: value.value for name, value in lookup_property([STATED, *others])}}
+    assert lookup_buffers(stated, 3) == lookup_buffers(stated) == (STATED, *others)
+    assert lookup_buffers({"leaf_pages": 7}, 3) is None
+    assert lookup_buffers({LOOKUP: "elsewhere"}, 3) is None
 
 
 def test_five_numbers_of_eight_bytes() -> None:
@@ -46,12 +46,13 @@ def test_five_numbers_of_eight_bytes() -> None:
 @pytest.mark.parametrize("size", [0, 39, 41, 79, 120])
 def test_another_number_of_bytes_is_damage(size: int) -> None:
     with pytest.raises(CorruptedData, match=f"property lookup: expected 80 bytes, found {size}"):
-        lookup_buffers(((LOOKUP, AnyValue("bytes", bytes(size))),), 2)
+        lookup_buffers({LOOKUP: bytes(size)}, 2)
 
 
 def test_a_buffer_and_its_place() -> None:
     assert LookupBuffer.of(DESCRIBED, 5000) == STATED
-    assert STATED.descriptor() == DESCRIBED
+    assert STATED.block_refs() == DESCRIBED.block_refs()
+    assert (STATED.block_count, STATED.block_checksums, STATED.identity) == (3, True, None)
     # What the five numbers cannot say.
     assert LookupBuffer.of(replace(DESCRIBED, block_checksums=False), 5000) is None
     assert LookupBuffer.of(replace(DESCRIBED, block_count=None), 5000) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -403,6 +404,29 @@ def test_the_published_index_collection() -> None:
 def test_an_index_is_required_where_a_bool_says_so(value: dict[str, Any], required: bool) -> None:
     pair = wire.NameValuePair(name="required", value=wire.AnyValue(**value))
     assert IndexDescriptor.of(wire.IndexDescriptor(properties=[pair])).required is required
+
+
+def test_the_values_of_the_properties_of_an_index() -> None:
+    later = wire.NameValuePair(name="later", value=wire.AnyValue())  # of a kind that this version does not know
+    texts = wire.ListValue(elements=[wire.AnyValue(string_value="x")])
+    pairs = [
+        wire.NameValuePair(name="complete", value=wire.AnyValue(bool_value=True)),
+        wire.NameValuePair(name="complete", value=wire.AnyValue(bool_value=False)),
+        wire.NameValuePair(name="names", value=wire.AnyValue(list_value=texts, annotation="a")),
+        wire.NameValuePair(name="nothing", value=wire.AnyValue(null_value=wire.UnitValue())),
+        later,
+    ]
+    expected = {"complete": True, "names": (AnyValue("string", "x"),), "nothing": None, "later": None}
+    read = IndexDescriptor.of(wire.IndexDescriptor(properties=pairs))
+    assert read.values == expected
+    assert IndexArtifact.of(wire.IndexArtifact(properties=pairs)).values == expected
+    # Facts that are decoded, and those that were made or changed.
+    assert (read.properties, read.values)[1] == expected
+    assert replace(read, properties=(("n", AnyValue("u64", 1)),)).values == {"n": 1}
+    assert IndexArtifact(name="a", data=DataRef("", 0, 1)).values == {}
+    decimal = wire.NameValuePair(name="d", value=wire.AnyValue(decimal_value=b"short"))
+    with pytest.raises(CorruptedData, match="expected 16 bytes"):
+        _ = IndexDescriptor.of(wire.IndexDescriptor(properties=[decimal])).values
 
 
 def test_the_published_indexed_field() -> None:

@@ -153,7 +153,7 @@ def test_verify_compares_the_places_of_columns_with_the_columns(tmp_path: Path, 
     amudai.write(TABLE, path, indexes=INDEXES, layout=layout)
     reader = amudai.open(path)._reader
     stated = [
-        each for index in reader.indexes for artifact in index.artifacts for each in lookup_buffers(artifact.properties)
+        each for index in reader.indexes for artifact in index.artifacts for each in lookup_buffers(artifact.values)
     ]
     assert len(stated) == 2 + 1 + 8 * 4
     ref = reader.directory.indexes

@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from amudai.format.indexed_fields import indexed_fields_of, with_indexed_fields
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
-    from amudai.format.moved import COMPLETE, MOVED_PROPERTY, MovedIndex, moved_indexes
+    from amudai.format.moved import COMPLETE, MOVED, MOVED_PROPERTY, MovedIndex, moved_indexes
     from amudai.format.parquet_footer import ParquetChunkFacts, ParquetFooter
     from amudai.format.plain_fields import PlainBuffers, plain_buffers
     from amudai.format.property_values import (
@@ -184,7 +184,7 @@ else:
             "amudai.format.indexed_fields": "indexed_fields_of with_indexed_fields",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor changed_indexes",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
-            "amudai.format.moved": "COMPLETE MOVED_PROPERTY MovedIndex moved_indexes",
+            "amudai.format.moved": "COMPLETE MOVED MOVED_PROPERTY MovedIndex moved_indexes",
             "amudai.format.parquet_footer": "ParquetChunkFacts ParquetFooter",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
@@ -231,6 +231,7 @@ __all__ = [
     "MAX_DIRECTORY",
     "MAX_SOURCE_MARKS",
     "MIN_SHARD_SIZE",
+    "MOVED",
     "MOVED_PROPERTY",
     "ROW_GROUPS_PROPERTY",
     "SHARED_BYTES",

@@ -21,6 +21,7 @@ __all__ = [
     "ParquetEncoding",
     "ParquetFileColumn",
     "UnknownEncoding",
+    "checked_refs",
     "encoding_of",
     "encoding_parts",
 ]
@@ -104,13 +105,18 @@ class EncodedBuffer(LazyFact):
         if buffer is None or block_map is None:
             found = "no block map" if buffer is not None else "no buffer"
             raise CorruptedData(f"EncodedBuffer: expected a buffer with a block map, found {found}")
-        if not buffer.start <= block_map.start <= block_map.end <= buffer.end:
-            raise CorruptedData(f"EncodedBuffer.block_map: expected a range inside {buffer}, found {block_map}")
-        size = block_map.end - block_map.start
-        if not size or size % _BLOCK_MAP_ALIGNMENT:
-            wanted = f"a size that is a multiple of {_BLOCK_MAP_ALIGNMENT} and not 0"
-            raise CorruptedData(f"EncodedBuffer.block_map: expected {wanted}, found {size}")
-        return buffer, block_map
+        return checked_refs(buffer, block_map)
+
+
+def checked_refs(buffer: DataRef, block_map: DataRef) -> tuple[DataRef, DataRef]:
+    """A buffer and its block map. An error if the map cannot be there."""
+    if not buffer.start <= block_map.start <= block_map.end <= buffer.end:
+        raise CorruptedData(f"EncodedBuffer.block_map: expected a range inside {buffer}, found {block_map}")
+    size = block_map.end - block_map.start
+    if not size or size % _BLOCK_MAP_ALIGNMENT:
+        wanted = f"a size that is a multiple of {_BLOCK_MAP_ALIGNMENT} and not 0"
+        raise CorruptedData(f"EncodedBuffer.block_map: expected {wanted}, found {size}")
+    return buffer, block_map
 
 
 EncodedBuffer.PARTS = {

@@ -9,7 +9,7 @@ from typing import Self
 from amudai.format.container import Bytes
 from amudai.format.identity import identity_fields, identity_in
 from amudai.format.message import Fact, LazyFact, parse
-from amudai.format.property_values import Properties, pairs_of, properties_of
+from amudai.format.property_values import Properties, pairs_of, properties_of, values_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
@@ -28,6 +28,11 @@ class IndexArtifact(LazyFact):
     data: DataRef
     identity: bytes | None = None
     message: wire.IndexArtifact | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values of the properties by their names."""
+        return _values(self)
 
     @classmethod
     def of(cls, message: wire.IndexArtifact) -> Self:
@@ -65,6 +70,11 @@ class IndexDescriptor(LazyFact):
     artifacts: tuple[IndexArtifact, ...]
     index_size: int | None = None
     message: wire.IndexDescriptor | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values of the properties by their names."""
+        return _values(self)
 
     @property
     def required(self) -> bool:
@@ -132,6 +142,16 @@ class IndexCollection(Fact):
     def to_message(self) -> wire.IndexCollection:
         """The message that states this collection."""
         return wire.IndexCollection(index_descriptors=[each.to_message() for each in self.descriptors])
+
+
+def _values(fact: IndexArtifact | IndexDescriptor) -> dict[str, object]:
+    try:
+        properties: Properties = object.__getattribute__(fact, "properties")
+    except AttributeError:
+        # They are not decoded yet: then no value needs a fact of its own.
+        assert fact.message is not None
+        return values_of(fact.message.properties)
+    return {name: value.value for name, value in reversed(properties)}
 
 
 def changed_indexes(payload: Bytes, change: Callable[[IndexDescriptor], IndexDescriptor | None]) -> bytes:

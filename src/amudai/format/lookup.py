@@ -7,12 +7,11 @@ the buffers are that every look-up reads, so that the shard need not be opened f
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from amudai.errors import CorruptedData
-from amudai.format.encodings import BufferKind, EncodedBuffer
+from amudai.format.encodings import EncodedBuffer, checked_refs
 from amudai.format.identity import IDENTITY_SIZE
 from amudai.format.property_values import AnyValue, Properties
 from amudai.format.references import DataRef
@@ -24,8 +23,7 @@ _IDENTITIES: Final = "lookup.identities"
 _BUFFER: Final = struct.Struct("<5Q")
 
 
-@dataclass(frozen=True, slots=True)
-class LookupBuffer:
+class LookupBuffer(NamedTuple):
     """A buffer of blocks with checksums, in the file of the artifact.
 
     Attributes
@@ -55,16 +53,19 @@ class LookupBuffer:
             return None
         return cls(whole.start, block_map.start, whole.end, values, buffer.block_count, buffer.identity)
 
-    def descriptor(self) -> EncodedBuffer:
-        """The buffer as the descriptor of a field would describe it."""
-        return EncodedBuffer(
-            kind=BufferKind.DATA,
-            buffer=DataRef("", self.start, self.end),
-            block_map=DataRef("", self.block_map, self.end),
-            block_count=self.blocks,
-            block_checksums=True,
-            identity=self.identity,
-        )
+    @property
+    def block_count(self) -> int:
+        """`blocks`, by the name that the descriptor of a buffer has for it."""
+        return self.blocks
+
+    @property
+    def block_checksums(self) -> bool:
+        """Whether blocks have checksums. They do: look-ups name no other buffers."""
+        return True
+
+    def block_refs(self) -> tuple[DataRef, DataRef]:
+        """The whole buffer, and its block map inside it. An error if that is impossible."""
+        return checked_refs(DataRef("", self.start, self.end), DataRef("", self.block_map, self.end))
 
 
 def lookup_property(buffers: Sequence[LookupBuffer]) -> Properties:
@@ -77,33 +78,25 @@ def lookup_property(buffers: Sequence[LookupBuffer]) -> Properties:
     return (*found, (_IDENTITIES, AnyValue("bytes", b"".join(identities))))
 
 
-def lookup_buffers(properties: Properties, *counts: int) -> tuple[LookupBuffer, ...] | None:
-    """The buffers in `properties`; None if there are none. `counts` are the numbers of buffers that there may be."""
-    stated = _bytes(properties, LOOKUP)
-    if stated is None:
+def lookup_buffers(stated: Mapping[str, object], *counts: int) -> tuple[LookupBuffer, ...] | None:
+    """The buffers in the values of properties; None if there are none. `counts`: how many buffers there may be."""
+    places, identities = stated.get(LOOKUP), stated.get(_IDENTITIES)
+    if not isinstance(places, bytes):
         return None
-    count = len(stated) // _BUFFER.size
+    count = len(places) // _BUFFER.size
     if counts and count not in counts:
         count = counts[0]
-    _require_size(LOOKUP, stated, count * _BUFFER.size)
-    identities = _bytes(properties, _IDENTITIES)
-    if identities is None:
-        return tuple(LookupBuffer(*each) for each in _BUFFER.iter_unpack(stated))
+    _require_size(LOOKUP, places, count * _BUFFER.size)
+    if not isinstance(identities, bytes):
+        return tuple([LookupBuffer(*each) for each in _BUFFER.iter_unpack(places)])
     _require_size(_IDENTITIES, identities, count * IDENTITY_SIZE)
-    each_identity = (identities[at : at + IDENTITY_SIZE] for at in range(0, len(identities), IDENTITY_SIZE))
+    ends = range(IDENTITY_SIZE, len(identities) + 1, IDENTITY_SIZE)
     return tuple(
-        LookupBuffer(start, block_map, end, values, blocks, identity)
-        for (start, block_map, end, values, blocks), identity in zip(
-            _BUFFER.iter_unpack(stated), each_identity, strict=True
-        )
+        [
+            LookupBuffer(start, block_map, end, values, blocks, identities[at - IDENTITY_SIZE : at])
+            for (start, block_map, end, values, blocks), at in zip(_BUFFER.iter_unpack(places), ends, strict=True)
+        ]
     )
-
-
-def _bytes(properties: Properties, wanted: str) -> bytes | None:
-    for name, stated in properties:
-        if name == wanted and isinstance(stated.value, bytes):
-            return stated.value
-    return None
 
 
 def _require_size(name: str, stated: bytes, expected: int) -> None:

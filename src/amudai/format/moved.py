@@ -16,14 +16,14 @@ from amudai.format.message import parse
 from amudai.format.property_values import AnyValue, any_value, pairs_of, python_value
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["COMPLETE", "MOVED_PROPERTY", "MovedIndex", "moved_indexes"]
+__all__ = ["COMPLETE", "MOVED", "MOVED_PROPERTY", "MovedIndex", "moved_indexes"]
 
 # Whether every value of the indexed fields is in the index. A moved index states that in `moved`, so that a reader
 # which does not know the property never takes the index for complete.
 COMPLETE: Final = "complete"
-_MOVED: Final = "moved"
+MOVED: Final = "moved"
 # A payload without these bytes has no descriptor with this property.
-MOVED_PROPERTY: Final = _MOVED.encode()
+MOVED_PROPERTY: Final = MOVED.encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class MovedIndex:
     @classmethod
     def of(cls, descriptor: IndexDescriptor) -> Self | None:
         """What the descriptor says; None for an index that was built for its shard."""
-        stored = [value for name, value in descriptor.properties if name == _MOVED]
+        stored = [value for name, value in descriptor.properties if name == MOVED]
         if not stored:
             return None
         stated = python_value(stored[0])
@@ -60,11 +60,11 @@ class MovedIndex:
             found = cls._of(stated if isinstance(stated, dict) else {})
         except (KeyError, TypeError) as error:
             raise CorruptedData(
-                f"index property {_MOVED}: expected numbers of rows and fields, found {stated}"
+                f"index property {MOVED}: expected numbers of rows and fields, found {stated}"
             ) from error
         if len(found.fields) != len(descriptor.indexed_fields):
             expected = f"{len(descriptor.indexed_fields)} fields"
-            raise CorruptedData(f"index property {_MOVED}: expected {expected}, found {len(found.fields)}")
+            raise CorruptedData(f"index property {MOVED}: expected {expected}, found {len(found.fields)}")
         return found
 
     @classmethod
@@ -121,9 +121,9 @@ def moved_indexes(
             fields=before.fields,
             complete=before.complete,
         )
-        others = [pair for pair in each.properties if pair.name not in (_MOVED, COMPLETE)]
+        others = [pair for pair in each.properties if pair.name not in (MOVED, COMPLETE)]
         del each.properties[:]
-        each.properties.extend([*others, *pairs_of(((_MOVED, moved.value),))])
+        each.properties.extend([*others, *pairs_of(((MOVED, moved.value),))])
         for field in each.indexed_fields:
             field.schema_ids[:] = [ids[schema_id] for schema_id in field.schema_ids]
     return message.SerializeToString(deterministic=True)

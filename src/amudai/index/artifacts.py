@@ -35,6 +35,11 @@ class IndexArtifactReader:
         self._anchor = anchor
 
     @lazy
+    def values(self) -> dict[str, object]:
+        """The values of the artifact's properties, by their names."""
+        return self.descriptor.values
+
+    @lazy
     def file(self) -> Artifact:
         """The file that holds the artifact."""
         if self.descriptor.data.is_empty:
@@ -62,11 +67,11 @@ class IndexArtifactReader:
 
     def lookup(self, *counts: int) -> list[BlockBuffer] | None:
         """The buffers that look-ups read, as many as one of `counts`; None if the artifact names none."""
-        found = lookup_buffers(self.descriptor.properties, *counts)
+        found = lookup_buffers(self.values, *counts)
         if found is None:
             return None
         verify, limits = self._shard.verify, self._shard.limits
-        return [BlockBuffer(self.file, each.descriptor(), each.values, verify, limits=limits) for each in found]
+        return [BlockBuffer(self.file, each, each.values, verify, limits=limits) for each in found]
 
 
 def open_artifact(descriptor: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:

@@ -41,7 +41,10 @@ def index_type(name: str) -> IndexType | None:
 
 
 def _known(name: str) -> IndexType | None:
-    return next((each for each in index_types() if name == each.name or name in each.aliases), None)
+    for each in (*TYPES, *_added):
+        if name == each.name or name in each.aliases:
+            return each
+    return None
 
 
 def _announce(plugin: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from amudai.format import COMPLETE, IndexDescriptor, MovedIndex
+from amudai.format import COMPLETE, MOVED, IndexDescriptor, MovedIndex
 from amudai.rows import Origin, Rows
 from amudai.shard import ShardReader
 
@@ -41,13 +41,16 @@ class Numbering:
     single: bool = False
 
     @classmethod
-    def of(cls, descriptor: IndexDescriptor, shard: ShardReader) -> Numbering:
-        """The numbering of an index of `shard`."""
+    def of(
+        cls, descriptor: IndexDescriptor, shard: ShardReader, stated: Mapping[str, object] | None = None
+    ) -> Numbering:
+        """The numbering of an index of `shard`. `stated` are the values of its properties, if they are known."""
+        stated = descriptor.values if stated is None else stated
         covered = [ids[0] for ids in descriptor.indexed_fields if len(ids) == 1]
         single = len(descriptor.indexed_fields) == 1  # the entries of dropped fields stay, without ids
-        moved = MovedIndex.of(descriptor)
+        moved = MovedIndex.of(descriptor) if MOVED in stated else None
         if moved is None:
-            complete = any(name.lower() == COMPLETE and value.value is True for name, value in descriptor.properties)
+            complete = any(value is True and name.lower() == COMPLETE for name, value in stated.items())
             several = {ids: ids for ids in map(tuple, descriptor.indexed_fields) if len(ids) > 1}
             return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete, several, single)
         size = max(0, shard.num_positions - moved.first_row) if moved.rows is None else moved.rows

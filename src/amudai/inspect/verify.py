@@ -290,7 +290,7 @@ class _Verifier:
                 self.blocks += inner.blocks
                 self.values += inner.values
                 self.problems += inner.problems
-            for stated in lookup_buffers(artifact.properties) or ():
+            for stated in lookup_buffers(artifact.values) or ():
                 if stated not in self.found.buffers[place]:
                     raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
 

@@ -29,13 +29,13 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> amudai.Shard:
 def test_an_index_says_where_its_forms_are_if_they_differ(shard: amudai.Shard, tmp_path: Path) -> None:
     (index,) = shard._reader.indexes
     terms, positions = index.artifacts
-    found = lookup_buffers(terms.properties)
+    found = lookup_buffers(terms.values)
     assert found is not None
     assert len(found) == 3
     assert found[2].values == found[1].values > ROWS
-    assert len(lookup_buffers(positions.properties) or ()) == 1
+    assert len(lookup_buffers(positions.values) or ()) == 1
     alike = amudai.write({"text": ["a", "b c"]}, tmp_path / "alike", indexes=[amudai.TermIndex("text")])
-    assert len(lookup_buffers(next(iter(alike._reader.indexes)).artifacts[0].properties) or ()) == 2
+    assert len(lookup_buffers(next(iter(alike._reader.indexes)).artifacts[0].values) or ()) == 2
 
 
 def reader_of(shard: amudai.Shard, stated: bytes | None = None) -> TermReader:

@@ -291,8 +291,10 @@ def test_the_layout_says_where_pages_are(leaves: int) -> None:
         if pages == 1:
             break
     assert layout.levels.tolist() == [layout.level(record) for record in range(len(levels))] == levels
-    assert PageLayout.of(layout.properties, len(levels)) == layout
-    assert PageLayout.of(layout.properties, len(levels) + 1) is None
+    stated = {name: value.value for name, value in layout.properties}
+    assert PageLayout.of(stated, len(levels)) == layout
+    assert PageLayout.of(stated, len(levels) + 1) is None
+    assert PageLayout.of(stated | {"only_rows": 1}, len(levels)) is None
 
 
 def blocks_of(values: np.ndarray, program: bytes, each: int) -> tuple[np.ndarray, np.ndarray]:

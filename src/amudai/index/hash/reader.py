@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
@@ -58,12 +58,12 @@ class HashIndexReader:
         self._bits = count.bit_length() - 1
         self._partitions: dict[int, Partition] = {}
         self._lock = Lock()
-        properties = {name: value.value for name, value in descriptor.properties}
-        self._numbering = Numbering.of(descriptor, shard)
+        properties = descriptor.values
+        self._numbering = Numbering.of(descriptor, shard, properties)
         trust = trust or shard.trust_indexes
         self._complete = trust or self._numbering.complete
         self._covers_all = trust and not self._numbering.ids
-        self._paths = hashed_paths(descriptor)
+        self._paths = hashed_paths(descriptor, properties)
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
@@ -135,9 +135,14 @@ class HashIndexReader:
         return partition
 
 
-def hashed_paths(descriptor: IndexDescriptor) -> dict[tuple[int, ...], tuple[str, ...]]:
-    """The paths that were hashed for each key, by the schema ids of its fields, if the descriptor lists them."""
-    listed = next((value.value for name, value in descriptor.properties if name == HASHED_PATHS), None)
+def hashed_paths(
+    descriptor: IndexDescriptor, stated: Mapping[str, object] | None = None
+) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """The paths that were hashed for each key, by the schema ids of its fields, if the descriptor lists them.
+
+    `stated` are the values of the descriptor's properties, if they are known.
+    """
+    listed = (descriptor.values if stated is None else stated).get(HASHED_PATHS)
     if listed is None:
         return {}
     fields = descriptor.indexed_fields

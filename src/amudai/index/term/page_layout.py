@@ -6,6 +6,7 @@ the rest of what is needed to find a page. So a look-up reads only the columns t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Self
 
@@ -43,16 +44,17 @@ class PageLayout:
         return any_values(asdict(self))
 
     @classmethod
-    def of(cls, properties: Properties, pages: int) -> Self | None:
+    def of(cls, stated: Mapping[str, object], pages: int) -> Self | None:
         """The layout in the properties of an artifact with `pages` pages; None if it is missing or impossible."""
-        stated = {name: value.value for name, value in properties}
         leaves, fan_out = stated.get("leaf_pages"), stated.get("fan_out")
-        flags = stated.get("single_lists"), stated.get("only_rows")
-        if not isinstance(leaves, int) or not isinstance(fan_out, int) or not all(type(flag) is bool for flag in flags):
+        single, only_rows = stated.get("single_lists"), stated.get("only_rows")
+        if not isinstance(leaves, int) or not isinstance(fan_out, int):
+            return None
+        if not isinstance(single, bool) or not isinstance(only_rows, bool):
             return None
         if not 0 < leaves < pages or fan_out < 2:
             return None
-        found = cls(leaves, fan_out, flags[0] is True, flags[1] is True)
+        found = cls(leaves, fan_out, single, only_rows)
         return found if sum(found.level_sizes) == pages else None
 
     @lazy

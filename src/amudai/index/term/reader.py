@@ -54,7 +54,8 @@ def open_term_index(
     if len(descriptor.artifacts) < _ARTIFACTS:
         raise CorruptedData(f"term index: expected two artifacts, found {len(descriptor.artifacts)}", url=anchor.url)
     terms, positions = descriptor.artifacts[:_ARTIFACTS]
-    properties = {name.lower(): value.value for name, value in descriptor.properties}
+    stored = descriptor.values
+    properties = {name.lower(): value for name, value in stored.items()}
     collation = properties.get("collation")
     form = collation_of(collation)
     if collation not in COLLATIONS.values() and form is None:
@@ -68,7 +69,7 @@ def open_term_index(
     )
     stated = properties.get("granularities")
     sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
-    numbering = Numbering.of(descriptor, shard)
+    numbering = Numbering.of(descriptor, shard, stored)
     tokenizers: dict[int, str] = {}
     elements: dict[int, Callable[[NodePath], SlotMap]] = {}
     for at, schema_ids in enumerate(descriptor.indexed_fields):
@@ -103,7 +104,7 @@ class MatchingLists:
     @property
     def is_one(self) -> bool:
         """Whether there is exactly one list, of single rows that surely match."""
-        return len(self.yes.starts) == 1 and not self.yes.forms[0] and not len(self.maybe.starts)
+        return len(self.yes.starts) == 1 and not self.yes.forms.item(0) and not len(self.maybe.starts)
 
 
 class TermReader:
@@ -240,7 +241,7 @@ class TermReader:
             lists = self._lists(path[-1].schema_id, each)
             if not len(lists.yes.starts) and not len(lists.maybe.starts):
                 return Positions.none(self._origin)
-            if _any(lists.yes.forms == UNKNOWN) or _any(lists.maybe.forms == UNKNOWN):
+            if lists.yes.has_unknown or lists.maybe.has_unknown:
                 return None  # any row may have the term
             found.append(lists)
         slots = self._slots_of(path)
@@ -301,7 +302,7 @@ class TermReader:
         for at in np.flatnonzero(each).tolist():
             chosen = np.zeros(len(lists.starts), np.bool_)
             chosen[at] = True
-            is_unknown = lists.forms[at] == UNKNOWN
+            is_unknown = lists.forms.item(at) == UNKNOWN
             found[at] = self._origin.size if is_unknown else self._rows(lists.take(chosen), slots).count
         return found
 
@@ -333,9 +334,7 @@ class TermReader:
                 found = _kernels.match_terms(terms.offsets, terms.data, low, high, text, name, folded, words)
                 for entries, kept in zip(found, (yes, maybe), strict=True):
                     if len(entries):
-                        lists = self._tree.lists(leaves, entries)
-                        mine = lists.fields == stored_id
-                        kept.append(lists.take(mine) if _any(~mine) else lists)
+                        kept.append(self._tree.lists(leaves, entries).of_field(stored_id))
         if question.case_sensitive and not self._case_sensitive:
             return MatchingLists(PositionLists.joined([]), PositionLists.joined(yes + maybe))
         return MatchingLists(PositionLists.joined(yes), PositionLists.joined(maybe))
@@ -419,7 +418,7 @@ class TermReader:
     def _require(self, lists: PositionLists) -> None:
         """Raise CorruptedData if a list ends behind the last integer of the artifact."""
         count = self._positions.shard.num_positions if self._blocks is None else self._blocks.values
-        last = int(np.maximum.reduce(lists.ends))
+        last = lists.ends.item(0) if len(lists.ends) == 1 else int(np.maximum.reduce(lists.ends))
         if last > count:
             raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")
 

@@ -63,6 +63,19 @@ class PositionLists:
         """The lists that the mask `chosen` selects."""
         return PositionLists(self.starts[chosen], self.ends[chosen], self.forms[chosen], self.fields[chosen])
 
+    def of_field(self, schema_id: int) -> PositionLists:
+        """The lists of one field."""
+        if len(self.fields) == 1 and self.fields.item(0) == schema_id:
+            return self
+        mine = self.fields == schema_id
+        return self if mine.all() else self.take(mine)
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether one of the lists is of the form `UNKNOWN`."""
+        forms = self.forms
+        return forms.item(0) == UNKNOWN if len(forms) == 1 else bool((forms == UNKNOWN).any())
+
     @classmethod
     def joined(cls, parts: list[PositionLists]) -> PositionLists:
         """The lists of all `parts`, concatenated."""
@@ -131,7 +144,7 @@ class TermTree:
         if found is None:
             return None
         pages, ends = found[:2]
-        layout = PageLayout.of(self._artifact.descriptor.properties, pages.block_map.block_count)
+        layout = PageLayout.of(self._artifact.values, pages.block_map.block_count)
         return None if layout is None else (pages, ends, layout)
 
     @lazy
@@ -299,7 +312,7 @@ class TermTree:
         """The position lists of `entries`, which ascend, of a group of leaves."""
         if len(entries) == 1 and self._is_simple and (number := leaves.start + int(entries[0])):
             ends = self._list_ends(number - 1, number + 1)
-            if ends[0] >= ends[1]:
+            if ends.item(0) >= ends.item(1):
                 raise _not_ascending()
             return PositionLists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
         count = len(leaves.terms)

@@ -110,6 +110,8 @@ def _one(index: OpenIndex, ask: Ask, rows: Rows) -> Positions | None:
 
 def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
     """The indexes of stripes or parts in groups of the same type and fields, with at most one index for each row."""
+    if not indexes:
+        return []
     groups: dict[tuple[str, str, frozenset[int], int], list[OpenIndex]] = {}
     seen: Counter[tuple[str, frozenset[int], object]] = Counter()
     for index in indexes:
