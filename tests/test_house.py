@@ -32,7 +32,7 @@ SOURCE = ROOT / "src" / "amudai"
 
 # A room may import the rooms of the lines above its own, and itself.
 ORDER = [
-    {"errors", "lazy"},
+    {"errors", "frozen", "lazy"},
     {"arguments", "pool"},
     {"collection", "limits", "threads"},
     {"types"},

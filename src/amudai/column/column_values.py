@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from amudai.encoding import Values
 from amudai.format import AnyValue
+from amudai.frozen import quick_init
 
 __all__ = [
     "AbsentValues",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredValues:
     """Decoded values of one column, and of the columns below it."""

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.frozen import quick_init
+
 __all__ = ["DecimalForm", "Unit", "Values"]
 
 
@@ -32,6 +34,7 @@ class DecimalForm(NamedTuple):
     width: int
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
     """Decoded values in buffers with Arrow's layout. `validity` is None if no value is null."""

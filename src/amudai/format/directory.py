@@ -12,6 +12,7 @@ from amudai.format.message import Fact, parse, require
 from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
+from amudai.frozen import quick_init
 
 __all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties", "with_property"]
 
@@ -19,6 +20,7 @@ __all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList",
 _MAX_RECORDS: Final = (1 << 62) - 1
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardDirectory(Fact):
     """The table of contents at the end of a shard. The directory of an index artifact has an `identity`."""
@@ -39,8 +41,10 @@ class ShardDirectory(Fact):
     def decode(cls, payload: Bytes) -> Self:
         """The directory in the payload of a frame."""
         message = parse(wire.ShardDirectory, payload)
-        for field in ("schema_ref", "field_list_ref", "stripe_list_ref", "url_list_ref"):
-            require(message, field)
+        has = message.HasField
+        if not (has("schema_ref") and has("field_list_ref") and has("stripe_list_ref") and has("url_list_ref")):
+            for field in ("schema_ref", "field_list_ref", "stripe_list_ref", "url_list_ref"):
+                require(message, field)
         _check_deleted(message)
         total = message.total_record_count
         if total > _MAX_RECORDS:
@@ -76,6 +80,7 @@ class ShardDirectory(Fact):
         )
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeDirectory(Fact):
     """One stripe in the shard's stripe list.
@@ -158,6 +163,7 @@ class StripeList(tuple[StripeDirectory, ...], Fact):
             raise CorruptedData(f"deleted records: expected {deleted_records} in all stripes, found {found}")
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardProperties(Fact):
     """Properties of the shard, from the writer and its application. Ticks are 100 ns from the first day of year 1."""

@@ -11,6 +11,7 @@ from amudai.format.identity import IDENTITY_SIZE, identity_fields, identity_in
 from amudai.format.message import Fact, LazyFact
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
+from amudai.frozen import quick_init
 
 __all__ = [
     "BufferKind",
@@ -130,6 +131,7 @@ EncodedBuffer.PARTS = {
 }
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class NativeEncoding(Fact):
     """Buffers in the format's own encodings."""

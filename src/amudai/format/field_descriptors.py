@@ -13,6 +13,7 @@ from amudai.format.message import Fact, LazyFact, parse, require, serialized
 from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
 from amudai.format.wire import amudai_pb2 as wire
+from amudai.frozen import quick_init
 
 __all__ = ["FieldDescriptor", "StripeFieldDescriptor", "field_with_indexes", "true_count", "without_field_indexes"]
 
@@ -109,6 +110,7 @@ FieldDescriptor.PARTS = {
 }
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeFieldDescriptor(Fact):
     """A field in one stripe: its statistics, and the encodings of its values, best first."""

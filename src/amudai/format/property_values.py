@@ -14,6 +14,7 @@ from amudai.format.container import Bytes
 from amudai.format.message import Fact, parse
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
+from amudai.frozen import quick_init
 
 __all__ = [
     "AnyValue",
@@ -56,7 +57,8 @@ _U64: Final = 1 << 64
 _MAX_LEVELS: Final = 30
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@quick_init
+@dataclass(frozen=True, slots=True)
 class AnyValue(Fact):
     """A value together with its kind.
 
@@ -69,12 +71,6 @@ class AnyValue(Fact):
     kind: ValueKind
     value: object = None
     annotation: str | None = None
-
-    def __init__(self, kind: ValueKind, value: object = None, annotation: str | None = None) -> None:
-        # The method that a frozen dataclass gets takes twice as long, and descriptors have many values.
-        _set_kind(self, kind)
-        _set_value(self, value)
-        _set_annotation(self, annotation)
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
@@ -103,8 +99,6 @@ class AnyValue(Fact):
         """The message that states this value."""
         return wire.AnyValue(**self.parts())
 
-
-_set_kind, _set_value, _set_annotation = (getattr(AnyValue, name).__set__ for name in ("kind", "value", "annotation"))
 
 Properties: TypeAlias = tuple[tuple[str, AnyValue], ...]
 

@@ -13,25 +13,21 @@ from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
 from amudai.format.message import Fact, parse
 from amudai.format.wire import amudai_pb2 as wire
+from amudai.frozen import quick_init
 
 __all__ = ["DataRef", "FieldList", "UrlList"]
 
 U64: TypeAlias = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@quick_init
+@dataclass(frozen=True, slots=True)
 class DataRef(Fact):
     """A byte range of a file. An empty URL stands for the file that contains the reference."""
 
     url: str
     start: int
     end: int
-
-    def __init__(self, url: str, start: int, end: int) -> None:
-        # The method that a frozen dataclass gets takes twice as long, and every question makes dozens of references.
-        _set_url(self, url)
-        _set_start(self, start)
-        _set_end(self, end)
 
     @property
     def size(self) -> int:
@@ -62,9 +58,6 @@ class DataRef(Fact):
 
     def __str__(self) -> str:
         return f"{self.url}[{self.start}..{self.end}]"
-
-
-_set_url, _set_start, _set_end = (getattr(DataRef, name).__set__ for name in ("url", "start", "end"))
 
 
 class FieldList(Fact):

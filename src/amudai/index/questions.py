@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from amudai.frozen import quick_init
 from amudai.types import NodePath
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Match(Enum):
     WITHIN = "within"
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Rows whose field has a term that equals, begins with, ends with or contains `text`, as `match` says.

@@ -12,6 +12,7 @@ from amudai.arguments import names
 from amudai.arrow import list_like, project
 from amudai.column import Projection
 from amudai.errors import AmudaiError
+from amudai.frozen import quick_init
 from amudai.predicate import TableSchema
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
@@ -28,6 +29,7 @@ class SelectableFields(TableSchema, Protocol):
         """All columns, and what must be read for each, if that is found at once; None if it is found one by one."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class SelectedColumn:
     """A column of the result: its Arrow field, and what must be read for it."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from amudai.frozen import quick_init
 from amudai.lazy import lazy
 from amudai.plan.composite import ConjunctionOfKeys, conjunctions_of_keys
 from amudai.plan.evidence.alike import ALIKE
@@ -37,6 +38,7 @@ _FEW_STRIPES: Final = 8
 Conjunction: TypeAlias = ConjunctionOfWords | ConjunctionOfKeys
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceStep:
     """The answer to a leaf before and after one piece of evidence."""

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from amudai.arguments import flag, is_one_of, shown, whole_number
 from amudai.errors import InvalidArgument
+from amudai.frozen import quick_init
 from amudai.predicate import EVERYTHING, Predicate
 
 __all__ = ["OnDamage", "ScanRequest"]
@@ -16,6 +17,7 @@ OnDamage = Literal["raise", "ignore"]
 _MOST_ROWS: Final = 1 << 62  # no shard has more
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanRequest:
     """The columns, predicate and limits of a scan. It names no shard and pickles.

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from amudai.frozen import quick_init
 from amudai.predicate.tree import Compare, Leaf
 from amudai.types import BasicType, NodePath
 
@@ -15,6 +16,7 @@ __all__ = ["LISTS", "Bound", "BoundAlways", "BoundAnd", "BoundLeaf", "BoundOr"]
 LISTS: Final = (BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP)
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class BoundLeaf:
     """A question about one column, together with the column.

@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from amudai import _kernels
+from amudai.frozen import quick_init
 from amudai.index import Match, Terms
 from amudai.predicate.bound import BoundLeaf
 from amudai.predicate.comparison import can_be_text, is_text, is_uuid
@@ -33,6 +34,7 @@ _WHOLE: Final[dict[TextOp, Match]] = {
 }
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """One way to ask an index for the rows of a leaf, without the negation of the leaf.

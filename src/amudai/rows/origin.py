@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from amudai.frozen import quick_init
+
 __all__ = ["SLOTS", "Origin", "OriginKind"]
 
 OriginKind: TypeAlias = Literal["dataset", "shard", "stripe", "slots"]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The table, or part of one, from whose first row positions are counted.

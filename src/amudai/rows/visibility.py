@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from amudai.frozen import quick_init
 from amudai.rows.origin import Origin
 from amudai.rows.positions import Positions
 from amudai.rows.rows import Rows
@@ -12,6 +13,7 @@ from amudai.rows.rows import Rows
 __all__ = ["Visibility"]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class Visibility:
     """The rows that were not deleted. Deleting hides rows; the positions of the other rows do not change.

@@ -16,6 +16,7 @@ from amudai.column import ColumnSource, ConstantValues, Projection, StoredValues
 from amudai.encoding import decode_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import encode_schema
+from amudai.frozen import quick_init
 from amudai.limits import DEFAULT_LIMITS
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
@@ -36,6 +37,7 @@ __all__ = [
 U64 = npt.NDArray[np.uint64]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class TermsColumn:
     """Terms back to back: term i is `offsets[i] .. offsets[i + 1]` of `data`."""

@@ -17,6 +17,7 @@ from amudai import _kernels
 from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes
 from amudai.errors import CorruptedData
+from amudai.frozen import quick_init
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.artifact_columns import (
     U64,
@@ -47,6 +48,7 @@ _GROUP: Final = 64
 _KEPT: Final = 64
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionLists:
     """Some position lists. List i is integers `starts[i] .. ends[i]` of the positions artifact.
@@ -89,6 +91,7 @@ class PositionLists:
         )
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaves:
     """Neighbouring leaf pages: records `first .. last`. Their entries begin at slot `start`."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from amudai.errors import AmudaiError
+from amudai.frozen import quick_init
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.words import ColumnWords
 from amudai.rows import Positions, Rows
@@ -14,6 +15,7 @@ from amudai.shard import StripeReader
 __all__ = ["Evidence", "by_stripe"]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A source of knowledge that says for which rows a plain leaf can be true, without reading values.
