@@ -139,6 +139,8 @@ def path_text(value: str | os.PathLike[str], name: str) -> str:
     Traceback (most recent call last):
     amudai.errors.InvalidArgument: temp_dir: expected a path, found 3
     """
+    if isinstance(value, str) and value.isascii() and "\0" not in value:
+        return value  # of every encoding of a system, so that nothing need be tried
     try:
         found = os.fsdecode(value)
         encoded = os.fsencode(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from amudai.format import (
     require_identity,
     without_identity,
 )
+from amudai.frozen import quick_init
 from amudai.lazy import lazy
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
@@ -38,6 +39,8 @@ _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
 # Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
 _RUN_VALUES: Final = 1 << 24
+# Slots of a block are numbered with 32 bits.
+_MOST_SLOTS: Final = 0xFFFF_FFFF
 # Bytes of a block map that is copied out of a mapped file: it is asked before blocks are read, and so before anything
 # tells whether the file has changed. Of larger maps only some parts are needed.
 _COPIED_MAP: Final = 64 * 1024
@@ -49,6 +52,7 @@ U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockRun:
     """Blocks that were read, and which of their slots are wanted: `count[i]` slots from `first[i]` of `block[i]`."""
@@ -61,6 +65,7 @@ class BlockRun:
     slots: int
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class PickedBlocks:
     """Blocks in ascending order: their ordinals, their starts in the buffer, and their sizes in bytes and values."""
@@ -122,6 +127,9 @@ class BlockBuffer:
     read_dictionary
         Reads the dictionary that blocks of the buffer share; None if there is none.
     """
+
+    # Whether a single block is opened by `_single`.
+    _OPENS_ONE: ClassVar = True
 
     def __init__(
         self,
@@ -218,6 +226,11 @@ class BlockBuffer:
         if "block_map" not in self.__dict__:
             self._read_whole(rows.count // unit)
         found = self.block_map
+        if unit == 1 and self._OPENS_ONE:
+            run = self._run_of_one(rows)
+            if run is not None:
+                yield run
+                return
         try:
             spans = found.spans(*rows.arrays, unit)
         except AmudaiError as error:
@@ -244,6 +257,24 @@ class BlockBuffer:
             opened = self._counted(picked.part(low, high))
             yield BlockRun(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
             low, done, counted = high, ends.item(high - 1), values.item(high - 1)
+
+    def _run_of_one(self, rows: Rows) -> BlockRun | None:
+        """The run for rows that lie in one block; None if there are several. A question that finds few rows asks so."""
+        starts, ends = rows.arrays
+        low = starts.item(0)
+        try:
+            found = self.block_map.block_of(low, ends.item(-1))
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
+        if found is None or found[4] > _MOST_SLOTS:
+            return None
+        ordinal, slot, begin, end, count = found
+        if self._is_metered:
+            count_blocks(1)
+        blocks, view = self._single(ordinal, begin, end, count)
+        first, counts = (starts - np.uint64(low - slot)).astype(np.uint32), (ends - starts).astype(np.uint32)
+        return BlockRun(blocks, [view], np.zeros(len(first), np.uint32), first, counts, rows.count)
 
     def _read_whole(self, values: int) -> None:
         """Read blocks and map in one request if the buffer is small and most of its values are wanted."""

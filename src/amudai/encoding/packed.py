@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Lock
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -244,6 +244,8 @@ class MemberBlocks(BlockBuffer):
     unit
         How many positions a value of the member stands for.
     """
+
+    _OPENS_ONE: ClassVar = False  # reading blocks keeps the headers of their super-blocks
 
     def __init__(
         self,

@@ -106,7 +106,7 @@ class IndexDescriptor(LazyFact):
 IndexDescriptor.PARTS = {
     "properties": lambda of: properties_of(of.properties),
     "indexed_fields": lambda of: tuple([tuple(each.schema_ids) for each in of.indexed_fields]),
-    "artifacts": lambda of: tuple([IndexArtifact.of(artifact) for artifact in of.artifacts]),
+    "artifacts": lambda of: tuple([IndexArtifact.lazily(artifact) for artifact in of.artifacts]),
     "index_size": lambda of: of.index_size if of.HasField("index_size") else None,
 }
 

@@ -26,7 +26,8 @@ _SHORT: Final = 2048
 
 def require_scannable(shard: ShardReader, nodes: Sequence[SchemaNode]) -> None:
     """Raise UnsupportedFeature if a field cannot be read because a required index has an unknown type."""
-    shard.require_readable(nodes, shard.required_indexes)
+    if shard.required_indexes:
+        shard.require_readable(nodes, shard.required_indexes)
     for stripe in shard.stripes:
         if stripe.directory.indexes is not None:
             shard.require_readable(nodes, stripe.indexes.descriptors)
@@ -41,11 +42,13 @@ def prepare_columns(
     With `prefetch`, the small buffers of a stripe are read together if most of its rows are wanted.
     """
     nodes = [node for column in columns for node in column.projection.nodes()]
-    shard.require_readable(nodes, shard.required_indexes)
+    if shard.required_indexes:
+        shard.require_readable(nodes, shard.required_indexes)
     parts = []
     for stripe, mine in _stripes(shard, rows):
         parts.append((stripe, mine))
-        shard.require_readable(nodes, stripe.indexes.descriptors)
+        if stripe.directory.indexes is not None:
+            shard.require_readable(nodes, stripe.indexes.descriptors)
         stripe.prepare(nodes)
         for node in nodes:
             descriptor = stripe.descriptor(node)

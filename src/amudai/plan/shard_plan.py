@@ -122,6 +122,8 @@ class ShardPlan:
     @property
     def hidden(self) -> int:
         """How many rows are not in `positions` only because they are deleted."""
+        if self.request.include_deleted or self.shard.visibility.deleted is None:
+            return 0
         return self._found.count - self.positions.count
 
     @lazy

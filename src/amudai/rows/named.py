@@ -42,10 +42,13 @@ def row_ranges(
     wanted, count = _integers(positions), origin.size
     if len(wanted) == 0:
         return Rows.none(origin), None
-    low, high = int(wanted.min()), int(wanted.max())
+    single = len(wanted) == 1  # as most calls have, for which numpy takes longer than all the rest
+    low, high = (wanted.item(0), wanted.item(0)) if single else (int(wanted.min()), int(wanted.max()))
     if low < 0 or high >= count:
         most = f"0..{count - 1}" if count else "none, the shard is empty"
         raise InvalidArgument(f"rows: expected {most}, found {low if low < 0 else high}")
+    if single:
+        return Rows.one(low, low + 1, origin), None
     unsigned = wanted.astype(np.uint64)
     if (unsigned[1:] > unsigned[:-1]).all():
         return Rows.of_positions(unsigned, origin), None

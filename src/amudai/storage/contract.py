@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
 from amudai.errors import AmudaiError, ReplacedFile, StorageError, UnsupportedFeature, located
+from amudai.frozen import quick_init
 from amudai.storage.foreign import short_read
 from amudai.storage.meter import current_meter
 from amudai.storage.portable import PortableStore, undeclared
@@ -100,6 +100,7 @@ class StoreCapabilities:
     read_ahead: int = 0
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file in a store.
@@ -200,8 +201,10 @@ class Store(ABC):
         """The size and tag of the file at `url`, and its last `count` bytes, or all bytes of a smaller file."""
         for _ in range(_MOST_REPLACED):
             # Nothing was read yet: if the file is replaced in between, the new one will do.
-            with suppress(ReplacedFile):
+            try:
                 return self._tail(url, count)
+            except ReplacedFile:
+                continue
         return self._tail(url, count)
 
     def _tail(self, url: str, count: int) -> tuple[StoredFile, memoryview]:

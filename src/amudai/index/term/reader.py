@@ -16,6 +16,7 @@ from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
+from amudai.frozen import quick_init
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.contract import TermCounts, Vocabulary
 from amudai.index.numbering import Numbering
@@ -36,6 +37,8 @@ __all__ = ["TermReader", "open_term_index"]
 
 _APPROXIMATE: Final = 2
 _ARTIFACTS: Final = 2
+# Up to this many numbers are allocated faster by numpy, from memory that the process has.
+_FEW: Final = 1024
 # For a few values this is much faster than the method `any`.
 _any: Final = np.logical_or.reduce
 _EVERYWHERE: Final = np.empty(0, np.uint64), np.empty(0, np.uint64)
@@ -94,6 +97,7 @@ def open_term_index(
     )
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchingLists:
     """The position lists for a question: `yes` for rows that surely match, `maybe` for rows that perhaps do."""
@@ -424,6 +428,8 @@ class TermReader:
 
 
 def _allocate(count: int) -> U64:
+    if count <= _FEW:
+        return np.empty(count, np.uint64)
     # Arrow's pool reuses its memory. Fresh pages would cost more than filling them.
     room: U64 = allocate(count, "u8")[1]
     return room
