@@ -148,11 +148,11 @@ class ScanRun:
                 for stripe, mine in stripes
                 for chunk in mine.parts(self._chunk_rows(stripe, mine, columns))
             ]
-        work = [_Chunk(*chunk, column) for column in columns for chunk in chunks]
-        if self.threads == 1 or rows.count * len(columns) <= SERIAL_VALUES:
-            with self._receipt.phase("read"):
+            work = [_Chunk(*chunk, column) for column in columns for chunk in chunks]
+            is_serial = self.threads == 1 or rows.count * len(columns) <= SERIAL_VALUES
+            if is_serial:
                 arrays = self._within_memory(map(_Chunk.read, work), len(chunks))
-        else:
+        if not is_serial:
             arrays = self._within_memory(in_order(self._read_chunk, work, self.threads, len(work) + 1), len(chunks))
         chunked = []
         for index, column in enumerate(columns):
@@ -220,6 +220,8 @@ class ScanRun:
 
     def _checked_rows(self, work: Positions) -> int:
         """Rows of a part that is only checked."""
+        if work.count <= PART_ROWS:
+            return PART_ROWS  # there is one part in each stripe anyway
         light = all(self.plan.checker.is_light(stripe) for stripe in self.plan.shard.stripes[:1])
         share = work.candidates.count // (PARTS_PER_THREAD * self.threads) if self.threads > 1 else LIGHT_PART
         return max(PART_ROWS, min(LIGHT_PART, share)) if light else PART_ROWS
