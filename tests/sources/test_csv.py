@@ -428,6 +428,24 @@ def test_text_behind_a_closing_quote(options: dict[str, Any], tmp_path: Path) ->
     assert bad(source) == [("t.csv", 3), ("t.csv", 5)]
 
 
+@pytest.mark.parametrize("record", ['"a,"b,1', '"a\n"b,1', '5","a,"b,1', '"a","b,"c', '"a\r\n,"b,2'])
+def test_text_behind_a_quote_that_closes_behind_a_delimiter_or_a_line_end(record: str, tmp_path: Path) -> None:
+    """Such a quote looks like one that opens a value."""
+    path = write(tmp_path, "t.csv", f's,t\n"x, y",1\n{record}\n"x\n",2\n",",3\n')
+    with pytest.raises(CorruptedData, match=r"found (text behind a closing|3 values where).*line 3\)"):
+        content(path, quote='"', header=True)
+    source = read(path, on_error="skip", quote='"', header=True)
+    assert list(map(str, table(source)["t"].to_pylist())) == ["1", "2", "3"]
+    assert source.bad_records.count == 1
+
+
+def test_text_behind_a_closing_quote_in_the_header(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", '"size" (m),n\n1,2\n')
+    with pytest.raises(CorruptedData, match=r"header: .* found text behind a closing \": quote=''.*line 1\)"):
+        content(path, quote='"')
+    assert list(content(path, quote="")) == ['"size" (m)', "n"]
+
+
 def test_a_quote_that_nobody_closes(tmp_path: Path) -> None:
     """Arrow's own reader takes the rest of the file for one value."""
     path = write(tmp_path, "u.csv", 'n,s\n1,a\n2,"b\n3,c\n')

@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from amudai import _kernels
 from amudai.sources.csv.dialect import Dialect, values_of
-from amudai.sources.csv.quotes import odd_quotes
+from amudai.sources.csv.quotes import ODD_QUOTE, odd_quotes
 from amudai.sources.csv.types import FALSE, NULLS, TRUE, without_nulls
 from amudai.sources.exact import FIRST_ROUNDED, trouble_with
 from amudai.sources.records import Records
@@ -23,7 +23,6 @@ from amudai.sources.records import Records
 __all__ = ["Parser"]
 
 _PLACE: Final = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #\d+: )?")
-_ODD_QUOTE: Final = "text behind a closing {}: quote='' (--quote '') reads quotes as characters"
 _COUNTS: Final = re.compile(r"Expected (\d+) columns, got (\d+)(?:: .*)?", re.DOTALL)
 
 
@@ -73,7 +72,7 @@ class Parser:
             raise pa.ArrowInvalid(self._explained(str(error))) from error
         if table.num_rows == len(records):
             if odd_quotes(records, self.dialect).any():
-                raise pa.ArrowInvalid(_ODD_QUOTE.format(self.dialect.quote))
+                raise pa.ArrowInvalid(ODD_QUOTE.format(self.dialect.quote))
             self._check_odd_numbers(records)
             self._check_rounding(records, table)
         return table

@@ -6,6 +6,7 @@ Arrow's reader leaves such quotes out and keeps the text behind them: `"a"b` bec
 from __future__ import annotations
 
 import re
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,10 @@ import numpy.typing as npt
 from amudai.sources.csv.dialect import Dialect
 from amudai.sources.records import Records
 
-__all__ = ["odd_quotes"]
+__all__ = ["ODD_QUOTE", "odd_quotes"]
+
+# The end of an error, with the quote to be filled in.
+ODD_QUOTE: Final = "text behind a closing {}: quote='' (--quote '') reads quotes as characters"
 
 
 def odd_quotes(records: Records, dialect: Dialect) -> npt.NDArray[np.bool_]:
@@ -22,7 +26,7 @@ def odd_quotes(records: Records, dialect: Dialect) -> npt.NDArray[np.bool_]:
     if not dialect.quote or not len(records):
         return found
     data = np.frombuffer(records.data, np.uint8)
-    at = _suspects(data, dialect)
+    at = _suspects(data, records.starts, dialect)
     # Most suspects are characters of values without quotes: 5" pipe.
     for index in np.unique(np.searchsorted(records.starts, at, side="right") - 1).tolist():
         if index >= 0:
@@ -30,24 +34,29 @@ def odd_quotes(records: Records, dialect: Dialect) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _suspects(data: npt.NDArray[np.uint8], dialect: Dialect) -> npt.NDArray[np.int64]:
+def _suspects(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], dialect: Dialect) -> npt.NDArray[np.int64]:
     """Where quotes end that may close a value although it goes on.
 
     Quotes come in runs, and two inside of quotes are one character. So a run of an odd number closes a value, or one of
-    an even number if the first of them opens it.
+    an even number if the first of them opens it. Behind a delimiter or a line end a run of an odd number opens a value,
+    unless that delimiter or line end is in quotes: then an odd number of quotes stands before it in the record.
     """
     quotes = np.flatnonzero(data == ord(dialect.quote))
     if not len(quotes):
         return quotes
-    breaks = np.flatnonzero(np.diff(quotes) != 1)
-    firsts = quotes[np.concatenate([[0], breaks + 1])]
-    lasts = quotes[np.concatenate([breaks, [len(quotes) - 1]])]
+    breaks = np.concatenate([[0], np.flatnonzero(np.diff(quotes) != 1) + 1])
+    firsts = quotes[breaks]
+    lasts = quotes[np.append(breaks[1:], len(quotes)) - 1]
     is_edge = np.zeros(256, np.bool_)
     is_edge[[ord(dialect.delimiter), *b"\r\n"]] = True
     opens = (firsts == 0) | is_edge[data[firsts - 1]]
     goes_on = (lasts + 1 < len(data)) & ~is_edge[data[np.minimum(lasts + 1, len(data) - 1)]]
     is_even = (lasts - firsts) % 2 == 1
-    found: npt.NDArray[np.int64] = lasts[goes_on & (is_even == opens)]
+    # Quotes that are characters of a value without quotes are counted, too. Such a count is wrong for the rest of its
+    # record, so that the next quote that opens a value is a suspect, and with it the record.
+    before = breaks - np.searchsorted(quotes, starts)[np.searchsorted(starts, firsts, side="right") - 1]
+    is_inside = opens & ~is_even & (before % 2 == 1)
+    found: npt.NDArray[np.int64] = lasts[goes_on & (is_even == opens) | is_inside]
     return found
 
 

@@ -15,10 +15,11 @@ from amudai.sources.csv.columns import plain_columns, plain_types
 from amudai.sources.csv.dialect import Dialect, decided_dialect, lines_of, told_dialect, values_of
 from amudai.sources.csv.header import column_names, has_header
 from amudai.sources.csv.parse import Parser
+from amudai.sources.csv.quotes import ODD_QUOTE, odd_quotes
 from amudai.sources.csv.records import Stretch, stretches_of, whole_records
 from amudai.sources.csv.types import NULLS, inferred_type
 from amudai.sources.files import InputFile
-from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Refused, accepted
+from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Records, Refused, accepted
 from amudai.sources.text import SAMPLE, TextStream, check_encoding, encoding_of
 from amudai.threads import in_order
 
@@ -123,11 +124,19 @@ def _reader(file: InputFile, options: SourceOptions) -> CsvReader:
         # A column whose type the caller stated has its name from the header.
         header = not options.types.keys().isdisjoint(rows[0]) or has_header(rows)
         decisions.append(Decision("header", header))
+    if header:
+        _check_header(first[0].records(2)[:1], dialect)
     names = column_names(file, rows[0] if header else len(rows[0]), options.csv.columns, options.duplicates)
     layout = _Layout(dialect=dialect, header=header, names=tuple(names))
     if header:
         first[0] = first[0].behind(first[0].records(2), 1)
     return CsvReader(file, _schema(first, layout, options), tuple(decisions), layout, options)
+
+
+def _check_header(header: Records, dialect: Dialect) -> None:
+    if odd_quotes(header, dialect).any():
+        message = f"header: expected quotes around whole names, found {ODD_QUOTE.format(dialect.quote)}"
+        raise CorruptedData(message, file=header.file.path, line=int(header.lines[0]))
 
 
 def _beginning(file: InputFile, dialect: Dialect) -> list[Stretch]:
