@@ -10,6 +10,11 @@ namespace amudai::text::detail {
 
 inline bool is_digit(std::uint8_t byte) { return static_cast<std::uint8_t>(byte - '0') < 10; }
 
+// Letters, digits, the underscore, and all bytes that are not ASCII.
+inline bool is_word_byte(std::uint8_t byte) {
+    return is_digit(byte) || static_cast<std::uint8_t>((byte | 0x20) - 'a') < 26 || byte == '_' || byte >= 128;
+}
+
 inline std::int32_t month_named(const std::uint8_t* at) {
     const auto name = (at[0] | 0x20) << 16 | (at[1] | 0x20) << 8 | (at[2] | 0x20);
     switch (name) {

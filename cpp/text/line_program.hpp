@@ -25,9 +25,9 @@ enum class LineOp : std::int32_t {
     number = 8,      // y to z digits: part x of the time
     month_name = 9,  // Jan .. Dec
     fraction = 10,   // digits of a fraction of a second
-    zone = 11,       // Z, UTC, GMT, +hh, +hhmm, +hh:mm
+    zone = 11,       // Z, UTC, GMT, +hh, +hhmm, +hh:mm; if x > 0, a whole word of these with minutes
     epoch = 12,      // seconds from 1970 (9 or 10 digits), milliseconds (13), microseconds (16), nanoseconds (19)
-    half_day = 13,   // AM or PM
+    half_day = 13,   // AM or PM, a whole word
     word = 14,       // a whole word in any case, of the list literals[x, x + y), which has a space before each word
     quoted = 15,     // up to a quote that no backslash escapes
     start = 16,      // back to the start of the line
@@ -317,8 +317,15 @@ inline std::uint8_t LineMatcher::match(std::size_t line, std::size_t start, std:
                 const auto read = step->op == LineOp::fraction ? detail::read_fraction
                                   : step->op == LineOp::zone   ? detail::read_zone
                                                                : detail::read_epoch;
+                const auto before = clock;
                 const auto* const behind = read(at, end, clock);
                 fits = behind != nullptr;
+                if (fits && step->op == LineOp::zone && step->x > 0) {
+                    // -10 in a text behind a time is a number.
+                    const auto has_minutes = detail::is_word_byte(*at) || behind - at > 3;
+                    fits = has_minutes && (behind == end || !detail::is_word_byte(*behind));
+                    if (!fits) clock = before;
+                }
                 if (fits) at = behind;
                 break;
             }
@@ -331,7 +338,8 @@ inline std::uint8_t LineMatcher::match(std::size_t line, std::size_t start, std:
                 break;
             }
             case LineOp::half_day:
-                fits = end - at >= 2 && (at[1] | 0x20) == 'm' && ((at[0] | 0x20) == 'a' || (at[0] | 0x20) == 'p');
+                fits = end - at >= 2 && (at[1] | 0x20) == 'm' && ((at[0] | 0x20) == 'a' || (at[0] | 0x20) == 'p') &&
+                       (end - at == 2 || !detail::is_word_byte(at[2]));
                 if (fits) clock.has_half_day = true, clock.is_afternoon = (at[0] | 0x20) == 'p', at += 2;
                 break;
             case LineOp::end: {

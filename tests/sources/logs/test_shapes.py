@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pytest
 
+from amudai.errors import CorruptedData
 from amudai.sources import read_files
 from amudai.sources.logs.shapes.catalog import SHAPES
 from tests.sources.logs.files import read, rows, write
@@ -181,6 +182,21 @@ APPLICATIONS = [
         None,
         {"message": "a line of a go program"},
     ),
+    Case("iso, level", "2024-01-02 03:04:05 PM INFO x", "2024-01-02 15:04:05", "INFO", {"message": "x"}),
+    Case("iso, level", "2024-01-02 12:04:05am: x", "2024-01-02 00:04:05", None, {}),
+    Case("iso, level", "2024-01-02 03:04:05 AMQP closed", "2024-01-02 03:04:05", None, {"message": "AMQP closed"}),
+    Case(
+        "iso, thread, level",
+        "[2024-01-02 03:04:05 +0100] [7] [INFO] x",
+        "2024-01-02 02:04:05Z",
+        "INFO",
+        {"thread": "7", "message": "x"},
+    ),
+    Case("iso, level", "2024-01-02 03:04:05 UTC ERROR x", "2024-01-02 03:04:05Z", "ERROR", {"message": "x"}),
+    Case("iso, level", "2024-01-02 03:04:05 -10 degrees", "2024-01-02 03:04:05", None, {}),
+    Case("iso, level", "2024-01-02 03:04:05 UTCx", "2024-01-02 03:04:05", None, {"message": "UTCx"}),
+    Case("slash date, level", "2024/01/02 03:04:05 PM INFO x", "2024-01-02 15:04:05", "INFO", {"message": "x"}),
+    Case("day first, level", "02-Jan-2024 03:04:05 -05:30 INFO x", "2024-01-02 08:34:05Z", "INFO", {}),
     Case("day first, level", "02-Jan-2024 03:04:05.250 SEVERE [main] x", "2024-01-02 03:04:05.25", "SEVERE", {}),
     Case("day first, level", "02.01.2024 03:04:05 INFO x", "2024-01-02 03:04:05", "INFO", {"message": "x"}),
     Case(
@@ -276,6 +292,20 @@ SYSLOG = [
         "2003-10-11 22:14:15.003Z",
         None,
         {"priority": 165, "process": "evntslog", "pid": None, "message_id": "ID47", "message": "An event"},
+    ),
+    Case(
+        "syslog, rfc 5424",
+        r'<1>1 2003-10-11T22:14:15Z h - - - [x@1 a="b \"c\] " d="]"][y@1] text [z] more',
+        "2003-10-11 22:14:15Z",
+        None,
+        {"structured_data": '[x@1 a="b \\"c\\] " d="]"][y@1]', "message": "text [z] more", "process": None},
+    ),
+    Case(
+        "syslog, rfc 5424",
+        '<1>1 2003-10-11T22:14:15Z h - - - [x@1 a="b"]',
+        "2003-10-11 22:14:15Z",
+        None,
+        {"structured_data": '[x@1 a="b"]', "message": ""},
     ),
     Case(
         "blue gene",
@@ -422,6 +452,66 @@ def test_logs_with_a_header(separator: str, tmp_path: Path) -> None:
     assert row["timestamp"] == datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
     assert (row["c-ip"], row["sc-status"], row["cs(User-Agent)"]) == ("10.0.0.1", 200, None)
     assert found["timestamp"].null_count == 2
+
+
+def test_one_line_below_a_header(tmp_path: Path) -> None:
+    """CloudFront writes many small files."""
+    source, found = read(
+        write(tmp_path, ["#Version: 1.0", "#Fields: date time c-ip", "2024-01-02\t03:04:05\t10.0.0.1"])
+    )
+    assert [decision.value for decision in next(iter(source.decisions.values()))] == ["w3c"]
+    assert found["timestamp"].null_count == 2
+
+
+def test_a_header_with_other_fields(tmp_path: Path) -> None:
+    """The values below it would come into the wrong columns."""
+    first, other = "#Fields: date time c-ip cs-method", "#Fields: date time cs-method c-ip"
+    lines = [first, "2024-01-02 03:04:05 10.0.0.1 GET", first, "2024-01-02 03:04:06 10.0.0.2 GET"]
+    below = [other, "2024-01-02 03:04:07 PUT 10.0.0.3", other, "2024-01-02 03:04:08 PUT 10.0.0.4"]
+    path = write(tmp_path, [*lines, *below, first, "2024-01-02 03:04:09 10.0.0.5 GET"])
+    with pytest.raises(CorruptedData, match=r"expected the fields of the first header, found .*line 6\)"):
+        read(path, extract=True)
+    source, found = read(path, extract=True, on_error="skip")
+    assert found["c-ip"].drop_null().to_pylist() == ["10.0.0.1", "10.0.0.2", "10.0.0.5"]
+    assert [each.line for each in source.bad_records.examples] == [6, 8]
+    assert read(path)[1]["timestamp"].null_count == 5
+
+
+def test_a_syslog_line_without_a_time(tmp_path: Path) -> None:
+    lines = [
+        "<34>1 2003-10-11T22:14:15Z h su - - - a",
+        "<13>1 - - - - - - b",
+        "<34>1 2003-10-11T22:14:16Z h su - - - c",
+    ]
+    _, found = read(write(tmp_path, lines), extract=True)
+    assert found["message"].to_pylist() == ["a", "b", "c"]
+    assert found["timestamp"].is_null().to_pylist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("dates", "shape", "found"),
+    [
+        (["01/02/2024 10:00:00", "13/02/2024 10:00:00"], "day first, level", ["2024-02-01T10", "2024-02-13T10"]),
+        (["01/02/2024 10:00:00", "01/13/2024 10:00:00"], "month first, level", ["2024-01-02T10", "2024-01-13T10"]),
+        (["2/1/2024 1:00:00 PM", "2/1/2024 12:00:00 AM"], "month first, level", ["2024-02-01T13", "2024-02-01T00"]),
+        (["01/02/2024 10:00:00", "02/02/2024 10:00:00"], "day first, level", ["2024-02-01T10", "2024-02-02T10"]),
+        (["01/02/2024 10:00:00", "01/03/2024 10:00:00"], "month first, level", ["2024-01-02T10", "2024-01-03T10"]),
+        (["01-02-2024 10:00:00", "01-02-2024 11:00:00"], "day first, level", ["2024-02-01T10", "2024-02-01T11"]),
+        (["01-02-2024 10:00:00", "01-13-2024 11:00:00"], "month first, level", ["2024-01-02T10", "2024-01-13T11"]),
+        (["01/02/2024 10:00:00", "01/02/2024 11:00:00"], None, None),
+        (["13/02/2024 10:00:00", "02/13/2024 11:00:00"], None, None),
+    ],
+)
+def test_dates_with_two_meanings(dates: list[str], shape: str | None, found: list[str] | None, tmp_path: Path) -> None:
+    path = write(tmp_path, [f"{date} WARN x" for date in dates])
+    source, table = read(path)
+    assert [decision.value for decision in source.decisions.get(str(path), ())] == ([] if shape is None else [shape])
+    assert table["line"].to_pylist() == [f"{date} WARN x" for date in dates]
+    if found is None:
+        assert "timestamp" not in table.column_names
+    else:
+        assert [time.isoformat()[:13] for time in table["timestamp"].to_pylist()] == found
+        assert table["level"].to_pylist() == ["WARN", "WARN"]
 
 
 @pytest.mark.parametrize(

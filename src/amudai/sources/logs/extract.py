@@ -15,6 +15,7 @@ from amudai.sources.logs.multiline import LineGroups
 from amudai.sources.logs.pattern import LinePattern
 from amudai.sources.logs.program import Program, compiled
 from amudai.sources.logs.recognise import RecognisedShape, sample_texts
+from amudai.sources.logs.shapes.headed import HEADER
 from amudai.sources.logs.shapes.keyed import logfmt_with_keys
 from amudai.sources.logs.template import TemplateField
 from amudai.sources.logs.timestamps import TimeColumn
@@ -101,6 +102,8 @@ class ShapeExtractor(Extractor):
         self._begins = compiled(shape.begins) if shape.begins else None
         self._program = compiled(shape.template, None if all_fields else frozenset({"level"}))
         self._latest: tuple[Block, LineMatches] | None = None
+        self._checks_headers = bool(shape.header) and all_fields
+        self._is_below_other = False
         names = [field.name for field in self._program.fields]
         self._level = names.index("level") if "level" in names else None
         self._others = [number for number in range(len(names)) if number != self._level]
@@ -128,6 +131,8 @@ class ShapeExtractor(Extractor):
         record = begins[rows.firsts]
         timed = found.timed[at] & record
         times = self.times.values(found.moments[at], timed, found.zoned[at], found.cut[at] & record, misfit)
+        if self._checks_headers:
+            self._check_headers(block, rows, record, misfit)
         from_, to = found.from_[:, at], found.to[:, at]
         # A field that reaches the end of its line reaches the end of the row.
         if not isinstance(rows.firsts, slice):
@@ -139,6 +144,22 @@ class ShapeExtractor(Extractor):
             is_guessed = self._program.fields[number].kind == "guess"
             columns.append(_values(texts, field, misfit) if is_guessed else texts.cast(field.type))
         return columns
+
+    def _check_headers(self, block: Block, rows: LineGroups, record: Flags, misfit: Misfit) -> None:
+        """Tell `misfit` of the rows below a header with other fields than the first one."""
+        changes = np.zeros(len(rows), np.int8)
+        for row in np.flatnonzero(~record).tolist():
+            first = rows.first[row]
+            line = block.data[block.starts[first] : block.ends[first]].tobytes().decode("utf-8", "replace")
+            if line.startswith(HEADER):
+                changes[row] = 1 if line.split() == self._shape.header.split() else 2
+        if not changes.any() and not self._is_below_other:
+            return
+        latest = np.maximum.accumulate(np.where(changes > 0, np.arange(len(rows)), -1))
+        others = np.where(latest < 0, self._is_below_other, changes[latest] == 2)
+        self._is_below_other = bool(others[-1])
+        for row in np.flatnonzero(others & record).tolist():
+            misfit(row, "expected the fields of the first header, found those of another: extract=False reads lines")
 
     def _found(self, block: Block, rows: LineGroups) -> tuple[LineMatches, Picked]:
         """The matches of rows, and where each row is among them."""

@@ -10,6 +10,7 @@ from amudai.sources.logs.block import I64, Block, matches_in
 from amudai.sources.logs.program import compiled
 from amudai.sources.logs.shape import LogShape
 from amudai.sources.logs.shapes.catalog import SHAPES
+from amudai.sources.logs.shapes.dated import dated_shape
 from amudai.sources.logs.shapes.headed import headed_shape
 
 __all__ = ["RecognisedShape", "recognised"]
@@ -17,6 +18,8 @@ __all__ = ["RecognisedShape", "recognised"]
 _NANOSECONDS = 1_000_000_000
 # Lines of a loose shape must be more than this share of all lines.
 _MOST = 0.5
+# Lines that may tell days from months.
+_MANY = 2000
 # One line in this many is tried first, and then one in fewer. That rules most shapes out.
 _SPREADS = (64, 8)
 
@@ -39,9 +42,18 @@ class RecognisedShape:
 
 
 def recognised(block: Block) -> RecognisedShape | None:
-    """The shape with most matching lines, then with most levels, then with most fields; None if none matches."""
-    headed = headed_shape(sample_texts(block, 100))
-    shapes = (*SHAPES, *([headed] if headed is not None else []))
+    """The shape of the header, or that with most matching lines, then with most levels, then with most fields.
+
+    It is None if no shape matches.
+    """
+    sample = sample_texts(block, 100)
+    headed = headed_shape(sample)
+    if headed is not None:
+        score, found = _scored(block, headed)
+        if score > (0, 0, 0):
+            return found
+    dated = dated_shape(sample_texts(block, _MANY))
+    shapes = (*SHAPES, *([dated] if dated is not None else []))
     few, more = ((block.starts[::each].copy(), block.ends[::each].copy()) for each in _SPREADS)
     possible = [(_most_matches(block, shape, few), -place, shape) for place, shape in enumerate(shapes)]
     best, most = None, (0, 0, 0, -len(shapes))
@@ -86,8 +98,8 @@ def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], Recogn
     result = RecognisedShape(
         shape, 2 * int((found.zoned & matched).sum()) > count, _has_nanoseconds(found.moments[matched])
     )
-    # One line of a time in a text does not make it a log, unless it is the first line.
-    if count < 2 and not (count and matched[np.argmax(filled)]):
+    # One line of a time in a text does not make it a log, unless it is the first line, or stands below a header.
+    if count < 2 and not (count and (shape.header or matched[np.argmax(filled)])):
         return (0, 0, 0), result
     if (shape.is_loose or not has_time) and count <= _MOST * int(filled.sum()):
         return (0, 0, 0), result

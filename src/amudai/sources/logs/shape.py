@@ -29,6 +29,8 @@ class LogShape:
         Whether other text can look like this. Then most lines must match.
     has_escapes
         Whether fields have the escapes of JSON.
+    header
+        The line that names the fields, for shapes that have one. Lines below another header are bad records.
     levels
         Names of levels, for shapes that write something else.
     """
@@ -41,6 +43,7 @@ class LogShape:
     goes_on: bool = True
     is_loose: bool = False
     has_escapes: bool = False
+    header: str = ""
     levels: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -117,6 +117,7 @@ _TIMES: Final[dict[str, tuple[Node, ...]]] = {
     "p": (Step(Op.HALF_DAY),),
     "f": (Step(Op.FRACTION),),
     "z": (Step(Op.ZONE),),
+    "Z": (Step(Op.ZONE, 1),),
     "E": (Step(Op.EPOCH),),
     "q": (Step(Op.QUOTED),),
     "L": (Step(Op.WORD),),

@@ -3,11 +3,12 @@
 from typing import Final
 
 from amudai.sources.logs.shape import LogShape
-from amudai.sources.logs.shapes.times import CLOCK, ISO
+from amudai.sources.logs.shapes.times import BEHIND_CLOCK, CLOCK, ISO
 
 __all__ = ["APPLICATIONS"]
 
-_START: Final = rf"\[?{ISO}\]?"
+_BEGIN: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)?{BEHIND_CLOCK}"
+_START: Final = rf"\[?{_BEGIN}\]?"
 _COMPONENT: Final = r"({component=[\w.$/\-]+}\s*: )?"
 
 APPLICATIONS: Final = (
@@ -54,11 +55,12 @@ APPLICATIONS: Final = (
     ),
     LogShape(
         name="slash date, level",
-        template=rf"\[?%Y/%m/%d {CLOCK}([.,]%f)?\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+        template=rf"\[?%Y/%m/%d {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
     ),
     LogShape(
         name="day first, level",
-        template=rf"\[?%d[./\-](%b|%m)[./\-]%Y,? {CLOCK}([.,]%f)?\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+        template=rf"\[?%d(\.%m\.|[./\-]%b[./\-])%Y,? {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?"
+        r"( \[?{level=%L}\]?:?)?( {message=.*})?",
     ),
     LogShape(
         name="health app",

@@ -10,6 +10,9 @@ __all__ = ["SYSLOG"]
 # A program: `sshd[12]: `, `sshd(pam_unix)[12]: `, `Microsoft Word[7]: `, `syslogd 1.4.1: `, `sandboxd[12] ([34]): `
 _PROCESS: Final = r"({process=[^\[:]+}\[{pid:int}\]|{process=[^\s\[:]+( \d[\d.]*)?})( \({address=[^)]*}\))?: ?"
 
+# Structured data: `[id name="value" ...]`. A bracket in a value is no end.
+_ELEMENT: Final = r"\[[^\]\"]*" + r'("%q"[^\]"]*)?' * 24 + r"\]"
+
 SYSLOG: Final = (
     LogShape(
         name="syslog", template=rf"(<{{priority:int}}>)?%b %e {CLOCK}(\.%f)? {{host}}( {_PROCESS}| |){{message=.*}}"
@@ -25,8 +28,8 @@ SYSLOG: Final = (
     ),
     LogShape(
         name="syslog, rfc 5424",
-        template=rf"<{{priority:int}}>\d\d? {ISO} {{host}} {{process}} {{pid}} {{message_id}} "
-        r"({structured_data=\[.*?}\] |{structured_data=\[[^\]]*\]}|- ?){message=.*}",
+        template=rf"<{{priority:int}}>\d\d? ({ISO}|-) {{host}} {{process}} {{pid}} {{message_id}} "
+        rf"({{structured_data={_ELEMENT}({_ELEMENT})?({_ELEMENT})?({_ELEMENT})?}} ?|- ?|){{message=.*}}",
         null="-",
     ),
     LogShape(

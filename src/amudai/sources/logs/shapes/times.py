@@ -2,8 +2,10 @@
 
 from typing import Final
 
-__all__ = ["CLOCK", "ISO", "ISO_ZONE"]
+__all__ = ["BEHIND_CLOCK", "CLOCK", "ISO", "ISO_ZONE"]
 
 CLOCK: Final = "%H:%M:%S"
 ISO: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)?(%z)?"
 ISO_ZONE: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)? ?%z"
+# What lines that begin with a time may have behind its clock.
+BEHIND_CLOCK: Final = "( ?%p)?(%z| %Z)?"
