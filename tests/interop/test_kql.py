@@ -357,6 +357,44 @@ def test_times_with_a_zone_are_times_of_utc(tmp_path: Path, unit: str) -> None:
     assert amudai.kql("summarize n = max(n) by ts | where ts < datetime(2026-01-01 02:00)", shard).count() == 1
 
 
+@pytest.mark.parametrize(("size", "microseconds"), [("1ms", 1000), ("100ms", 100_000), ("7m", 420_000_000)])
+def test_bins_are_exact(size: str, microseconds: int, tmp_path: Path) -> None:
+    """Seconds as doubles put 00:00:00.3 into the bin of 100 ms before."""
+    times = [1_704_067_200_000_000 + 1000 * each for each in range(1000)] + [-1, -100_000, -1_704_067_200_100_001]
+    shard = amudai.write({"ts": pa.array(times, pa.timestamp("us"))}, tmp_path / "t.amudai.shard")
+    found = amudai.kql(f"project ts, bin = bin(ts, {size})", shard).to_table()
+    assert sorted(found["bin"].cast(pa.int64()).to_pylist()) == sorted(
+        at // microseconds * microseconds for at in times
+    )
+
+
+def test_bins_of_timespans_are_timespans(tmp_path: Path) -> None:
+    hour = 3_600_000_000
+    shard = amudai.write(
+        {"ts": pa.array([hour, 3 * hour // 2, 26 * hour], pa.timestamp("us"))}, tmp_path / "t.amudai.shard"
+    )
+    query = "project age = ts - datetime(1970-01-01) | summarize n = count() by bin(age, 30m + 30m) | order by age asc"
+    found = amudai.kql(query, shard).to_table().to_pylist()
+    spans = [each["age"].days * 24 * hour + each["age"].nanoseconds // 1000 for each in found]
+    assert (spans, [each["n"] for each in found]) == ([hour, 26 * hour], [2, 1])
+
+
+def test_texts_of_lists_and_structs_are_json(tmp_path: Path) -> None:
+    data = pa.table({"l": [["a", None], [], None], "s": [{"n": 1}, None, {"n": None}]})
+    shard = amudai.write(data, tmp_path / "t.amudai.shard")
+    found = amudai.kql('project l = tostring(l), s = strcat(s, "!")', shard).to_table()
+    assert found.to_pydict() == {"l": ['["a",null]', "[]", ""], "s": ['{"n":1}!', "!", '{"n":null}!']}
+
+
+@pytest.mark.parametrize(
+    "literal", ['h"failed"', "H'failed'", '@"failed"', 'h@"failed"', "```failed```", "~~~failed~~~"]
+)
+def test_every_literal_of_a_text(literal: str) -> None:
+    expected = amudai.kql('where message has "failed" | count', amudai.open(SAMPLE)).to_table()
+    assert amudai.kql(f"where message has {literal} | count", amudai.open(SAMPLE)).to_table() == expected
+    assert expected["Count"][0].as_py() > 0
+
+
 def test_a_sum_beyond_64_bits_is_an_error(tmp_path: Path) -> None:
     shard = amudai.write(pa.table({"n": [2**62] * 3}), tmp_path / "s")
     found = amudai.kql("summarize sum(n)", shard)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -137,15 +137,62 @@ class SqlText:
 
 
 def package() -> Any:
-    """The package, imported, with the functions of ours that the tree calls."""
+    """The package, imported, with the functions of ours that the tree calls, and those of its own that we replace."""
     found = required("duckdb_kql", "kql")
+    from duckdb_kql import translate
     from duckdb_kql.translate.functions import SCALAR_FUNCTIONS, FunctionSpec
 
+    if _own("random") in SCALAR_FUNCTIONS:
+        return found
     for name, (template, arity) in _FUNCTIONS.items():
-        own = _own(name)
-        if own not in SCALAR_FUNCTIONS:
-            SCALAR_FUNCTIONS[own] = FunctionSpec(own, "template", template, (arity,))
+        SCALAR_FUNCTIONS[_own(name)] = FunctionSpec(_own(name), "template", template, (arity,))
+    # These replace names of the module, because its other functions call them by these names.
+    translate.render_bin = _exact_bins(translate, translate.render_bin)
+    translate.render_kql_tostring = _text_of_nested(translate, translate.render_kql_tostring)
     return found
+
+
+def _exact_bins(translate: Any, numeric: Callable[..., str]) -> Callable[..., str]:
+    """`bin` and `floor` of times in whole microseconds: the package divides seconds as doubles, which misses bins."""
+
+    def bins(node: Any, name: str = "bin") -> str:
+        if len(node.args) != 2 or not _is_timespan(node.args[1]):
+            return numeric(node, name)
+        value, size = map(translate.render_expr, node.args)
+        # A time less a timespan is a time, and a timespan less another one is a timespan.
+        return (
+            f"({value} - to_microseconds((epoch_us({value}) % epoch_us({size}) + epoch_us({size})) % epoch_us({size})))"
+        )
+
+    return bins
+
+
+def _is_timespan(node: Any) -> bool:
+    """Whether an expression without columns is a timespan: 1h, 2 * 30m, totimespan("01:00:00")."""
+    ir = nodes()
+    if isinstance(node, (ir.Literal, ir.Parameter)):
+        return bool(node.kind == "timespan")
+    if isinstance(node, ir.FunctionCall):
+        return node.name.lower() in ("timespan", "totimespan")
+    if isinstance(node, ir.BinaryOp) and node.op in ("+", "-", "*"):
+        return _is_timespan(node.left) or _is_timespan(node.right)
+    return isinstance(node, ir.UnaryOp) and _is_timespan(node.operand)
+
+
+def _text_of_nested(translate: Any, other: Callable[[Any], str]) -> Callable[[Any], str]:
+    """`tostring` of a column of lists, structs or maps is JSON; the package casts those as DuckDB spells them."""
+
+    def text(node: Any) -> str:
+        plain = other(node)
+        if not isinstance(node, nodes().ColumnRef):
+            return plain
+        value = translate.render_expr(node)
+        return (
+            f"CASE WHEN regexp_matches(typeof({value}), '\\]$|^(STRUCT|MAP|UNION)\\(') "
+            f"THEN coalesce(CAST(to_json({value}) AS VARCHAR), '') ELSE {plain} END"
+        )
+
+    return text
 
 
 def _own(name: str) -> str:
@@ -174,7 +221,7 @@ def lowered(text: KqlText) -> Any:
         tokens = _tokens(text.sent)
         _refuse_unread(tokens, text)
         _refuse_assignments(tokens, text)
-        text.edit(_beginning(tokens))
+        text.edit([*_plain_literals(tokens), *_beginning(tokens)])
         text.edit(list(_rewritten(text)))
         tree = lower(text.sent)
         require_moderate(tree)
@@ -277,6 +324,16 @@ def _beginning(tokens: Sequence[Any]) -> list[_TextEdit]:
     if first.text in _OPERATORS and (then != "|" or first.text in ("count", "serialize", "getschema")):
         return [_TextEdit(first.start, first.start, f"{TABLE} | ")]
     return []
+
+
+def _plain_literals(tokens: Sequence[Any]) -> Iterator[_TextEdit]:
+    """Literals that the package takes for text with their quotes: h"secret", which logs hide, and ```lines```."""
+    for token in tokens:
+        found = re.fullmatch(r"""[hH]?(```|~~~)(.*)\1""", token.text, re.DOTALL)
+        if found is not None:
+            yield _TextEdit(token.start, token.stop + 1, json.dumps(found[2], ensure_ascii=False))
+        elif re.match(r"""[hH]@?['"]""", token.text):
+            yield _TextEdit(token.start, token.start + 1, "")
 
 
 # What the package refuses, and what stands for it in the text that it gets.
