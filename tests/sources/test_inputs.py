@@ -197,9 +197,11 @@ def test_an_archive_is_read_as_a_folder(name: str, tmp_path: Path) -> None:
     with read(path, temp_dir=tmp_path / "copies") as source:
         assert sorted(table(source)["id"].to_pylist()) == IDS
         assert sorted(table(source)["id"].to_pylist()) == IDS  # once more
-        assert [(os.path.relpath(each.path, path), each.reason) for each in source.skipped] == [
-            ("junk.bin", "it is no text, and no format that is known")
-        ]
+        skipped = {("junk.bin", "it is no text, and no format that is known")}
+        if name != "logs.zip":
+            skipped.add(("link.csv", "it is a link"))
+        assert {(os.path.relpath(each.path, path), each.reason) for each in source.skipped} == skipped
+        assert len(source.skipped) == len(skipped)
         assert f"{path}/2024/b.csv.gz" in source.files
     assert {each.name for each in tmp_path.rglob("*")} == before | {"copies"}  # nothing was unpacked, nothing is left
     with read(tmp_path / "in") as source:

@@ -168,6 +168,17 @@ def test_damaged_files(name: str, tmp_path: Path) -> None:
         list(read(path, on_error="skip").batches())
 
 
+@pytest.mark.parametrize("between", [b"", bytes(8)], ids=["nothing", "padding"])
+def test_xz_files_of_several_streams(between: bytes, tmp_path: Path) -> None:
+    """Python's own reader takes whatever is no stream for the end of the file."""
+    first, second = lzma.compress(b"a\n1\n"), lzma.compress(b"2\n3\n")
+    path = write(tmp_path, "t.csv.xz", first + between + second + between)
+    assert content(path) == {"a": [1, 2, 3]}
+    write(tmp_path, "t.csv.xz", first + between + b"damage" + second[6:])
+    with pytest.raises(CorruptedData, match=r"t\.csv\.xz"):
+        content(path, on_error="skip")
+
+
 # ---- several files as one ----
 
 

@@ -96,6 +96,8 @@ class Archives:
                     yield info.name, "it is a sparse file"
                 elif info.isreg():
                     yield info.name, TarContent(content, plain, info, self._workspace)
+                elif not info.isdir():
+                    yield info.name, "it is a link" if info.issym() or info.islnk() else "it is no file"
 
 
 class _TarInfo(tarfile.TarInfo):
