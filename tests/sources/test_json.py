@@ -100,6 +100,17 @@ def test_empty_files_and_arrays(tmp_path: Path) -> None:
     assert rows(write(tmp_path, "{}\n{}")) == [{}, {}]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("first", ["{}", '{"a": 0}'])
+def test_an_object_of_one_line_before_objects_of_several(first: str, end: str, tmp_path: Path) -> None:
+    text = end.join([first, *(json.dumps({"a": each, "b": [each]}, indent=2).replace("\n", end) for each in (1, 2))])
+    assert table(read(write(tmp_path, text)))["b"].to_pylist() == [None, [1], [2]]
+    damaged = '{"a": 1}\n{\n{"a": 2}\n{"a": 3}\n'
+    source = read(write(tmp_path, damaged), on_error="skip")
+    assert table(source)["a"].to_pylist() == [1, 2, 3]
+    assert [each.line for each in source.bad_records.examples] == [2]
+
+
 @settings(deadline=None)
 @given(
     values=st.lists(

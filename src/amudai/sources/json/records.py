@@ -61,11 +61,12 @@ def shape_of(head: bytes) -> Shape:
     if not text.startswith(b"{"):
         return Shape.LINES
     starts, ends, *_ = _kernels.json_cut(np.frombuffer(first + feed, np.uint8), Shape.DOCUMENT, _BEGINNING)
-    if len(ends):
-        return Shape.DOCUMENT if len(starts) > 1 and first[int(starts[1])] == ord("{") else Shape.LINES
-    if not feed:
+    if len(ends) > 0 and len(starts) > 1 and first[int(starts[1])] == ord("{"):
+        return Shape.DOCUMENT
+    # An object that begins in a line of its own goes on in others, whatever the first line is.
+    if not feed or (len(ends) > 0 and b"\n{\n" not in text and b"\n{\r\n" not in text):
         return Shape.LINES
-    # The first line is no object. It may be a damaged line before many good ones.
+    # Lines that are no objects may be damaged ones among many good ones.
     lines = [line for line in map(bytes.strip, text.split(b"\n")) if line]
     whole = sum(line.startswith(b"{") and line.endswith(b"}") for line in lines)
     return Shape.LINES if 2 * whole >= len(lines) else Shape.DOCUMENT
