@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
-from amudai.arrow import reordered, taken, without_rows
+from amudai.arrow import reordered, taken, variant_values, without_rows
 from tests.effort import examples
 from tests.writing.arrays import Maker, kinds, plain
 
@@ -88,3 +88,18 @@ def test_salvage_puts_nulls_in_place_of_lost_values(kind: pa.DataType, tmp_path:
     assert found.schema.field("x").type == array.type
     assert found["x"].to_pylist()[:20] + found["x"].to_pylist()[40:] == values[:20] + values[40:]
     assert set(map(str, found["x"].to_pylist()[20:40])) == {"None"}
+
+
+@pytest.mark.parametrize("mode", ["dense", "sparse"])
+def test_a_slice_of_a_union(mode: str) -> None:
+    """Arrow gives the type codes and offsets of the whole array for a slice of it."""
+    codes, texts, numbers = pa.array([0, 1, 0, 1], pa.int8()), ["a", "b", "c", "d"], [0, 1, 2, 3]
+    if mode == "dense":
+        places = pa.array([0, 0, 1, 1], pa.int32())
+        union = pa.UnionArray.from_dense(codes, places, [pa.array(["a", "c"]), pa.array([1, 3])], ["t", "n"])
+    else:
+        union = pa.UnionArray.from_sparse(codes, [pa.array(texts), pa.array(numbers)], ["t", "n"])
+    part = union[1:]
+    assert taken(part, pa.array([2, 0, 1])).to_pylist() == [3, 1, "c"]
+    assert variant_values(part, 0).to_pylist() == [None, "c", None]
+    assert variant_values(part, 1).to_pylist() == [1, None, 3]

@@ -552,3 +552,33 @@ def test_a_dataset_of_a_store_that_the_user_made(kind: str, three: amudai.Datase
 def test_a_list_of_shards_of_a_store_that_lists_nothing(three: amudai.Dataset, tmp_path: Path) -> None:
     store = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
     assert amudai.dataset([f"{part}.amudai.shard" for part in range(3)], store=store).read().equals(WHOLE)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (pa.list_(pa.string()), pa.large_list(pa.large_string()), pa.list_view(pa.string())),
+        (pa.list_(pa.struct([("a", pa.int8())])), pa.large_list(pa.struct([("b", pa.string()), ("a", pa.int32())]))),
+        (pa.dictionary(pa.int8(), pa.string()), pa.string_view(), pa.large_string()),
+    ],
+)
+def test_forms_of_lists_and_texts_are_united(tmp_path: Path, kinds: tuple[pa.DataType, ...]) -> None:
+    """Offsets of lists are 32 bits wide in one shard, and 64 in another."""
+    rows = [[], ["a", "b"], None, ["c"]] if pa.types.is_string(getattr(kinds[0], "value_type", None)) else []
+    rows = rows if not pa.types.is_dictionary(kinds[0]) else ["a", None, "b"]
+    rows = rows or [[{"a": 1}, {"a": None}], None, [], [{"a": 3}]]
+    lake = lake_of(tmp_path, {str(at): pa.table({"x": pa.array(rows, kind)}) for at, kind in enumerate(kinds)})
+    found = lake.read()
+    found.validate(full=True)
+    values = found["x"].to_pylist()
+    if "struct" in str(kinds[0]):
+        values = [None if each is None else [{"a": item["a"]} for item in each] for each in values]
+    assert values == rows * len(kinds)
+    assert lake.count(col("x").is_null()) == len(kinds)
+
+
+def test_times_that_the_unit_of_another_shard_cannot_hold(tmp_path: Path) -> None:
+    late, fine = pa.array([253402300799]).cast(pa.timestamp("s")), pa.array([1]).cast(pa.timestamp("ns"))
+    lake = lake_of(tmp_path, {"a": pa.table({"t": late}), "b": pa.table({"t": fine})})
+    with pytest.raises(amudai.InvalidArgument, match=r"timestamp\[ns\].* as another has, found timestamp\[s\] out of"):
+        lake.read()

@@ -247,3 +247,29 @@ def test_a_shard_that_was_opened_with_fewer_columns(tmp_path: Path) -> None:
         amudai.upsert(shard, {"id": [2], "name": ["c"]}, key="id", to=to)
     found = amudai.upsert(shard, {"id": [2], "name": ["c"], "price": [3.5]}, key="id", to=to)
     assert found.read().to_pydict() == {"id": [1, 2], "name": ["a", "c"], "price": [1.5, 3.5]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        (pa.time64("ns"), [1, 12345678901]),
+        (pa.dictionary(pa.int8(), pa.timestamp("ns")), [1, 1_700_000_000_000_000_101]),
+        (pa.timestamp("s", "Europe/Berlin"), [0, 253402300799]),
+    ],
+)
+def test_keys_that_no_time_of_python_holds(tmp_path: Path, kind: pa.DataType, keys: list[int]) -> None:
+    """Nanoseconds are no part of Python's times, and in Berlin the last hour of the year 9999 is in the year 10000."""
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    column = pa.array(keys, pa.int64()).cast(plain)
+    column = column.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else column
+    shard = amudai.write(pa.table({"k": column, "n": [1, 2]}), tmp_path / "old.amudai.shard")
+    new = pa.table({"k": column, "n": [3, 4]})
+    assert amudai.upsert(shard, new, key="k", to=tmp_path / "new.amudai.shard").read() == new
+    assert shard.scan(where=col("k").isin(list(column))).positions().tolist() == [0, 1]
+
+
+def test_no_rows_at_all_with_an_index_of_the_whole_key(tmp_path: Path) -> None:
+    rows = pa.table({"a": [1, 2], "b": ["x", "y"]})
+    shard = amudai.write(rows, tmp_path / "old.amudai.shard", indexes=[HashIndex(("a", "b"))])
+    assert shard.count(col("a").isin([]) & (col("b") == "x")) == 0
+    assert amudai.upsert(shard, rows.slice(2), key=["a", "b"], to=tmp_path / "new.amudai.shard").read() == rows

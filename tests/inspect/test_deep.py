@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -359,3 +359,35 @@ def test_a_hash_index_that_lost_a_column(tmp_path: Path, monkeypatch: pytest.Mon
 
     (problem,) = forged(one, graft).verify(deep=True).problems
     assert "expected the 20 pairs of key and row of the values, found none of 20 of them" in problem.message
+
+
+@pytest.mark.parametrize("values", [[[]], [None], [[], None], [[], []]])
+def test_lists_without_any_item(tmp_path: Path, values: list[list[bool] | None]) -> None:
+    shard = amudai.write(pa.table({"x": pa.array(values, pa.list_(pa.bool_()))}), tmp_path / "x.amudai.shard")
+    assert shard.verify(deep=True).problems == ()
+
+
+@pytest.mark.parametrize("level", ["shard", "stripe", "field"])
+def test_indexes_of_a_struct_that_also_holds_a_union(
+    tmp_path: Path, level: Literal["shard", "stripe", "field"]
+) -> None:
+    union = pa.UnionArray.from_dense(
+        pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()), [pa.array([1, 2]), pa.array(["a"])], ["n", "s"]
+    )
+    structs = pa.StructArray.from_arrays([union, pa.array(["red", "blue", None])], ["u", "s"])
+    indexes = [amudai.TermIndex("x.s", level=level), amudai.HashIndex("x.s", level=level)]
+    written = amudai.write(pa.table({"x": structs}), tmp_path / "x.amudai.shard", indexes=indexes)
+    plain = amudai.write(pa.table({"x": structs}), tmp_path / "plain.amudai.shard")
+    added = amudai.add_indexes(plain, indexes, tmp_path / "added.amudai.shard")
+    for shard in (written, added):
+        assert shard.verify(deep=True).problems == ()
+        assert shard.count(amudai.col("x.s").has("blue")) == 1
+
+
+def test_a_native_shard_merged_with_columns_in_parquet_of_which_less_is_known(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1.0, float("nan")], "w": ["long text", ""]}), tmp_path / "p.parquet")
+    attached = amudai.attach(tmp_path / "p.parquet", tmp_path / "p.amudai.shard", ranges=[])
+    native = amudai.write(pa.table({"x": [2.0], "w": ["a"]}), tmp_path / "n.amudai.shard")
+    merged = amudai.merge([native, attached], tmp_path / "m.amudai.shard")
+    assert merged.verify(deep=True).problems == ()
+    assert merged["x"].stats.details == merged["w"].stats.details == {}

@@ -121,3 +121,32 @@ def test_a_union_is_not_compared_as_a_whole(tmp_path: Path) -> None:
     shard = amudai.write({"u": union([(0, 1)], dense=True, codes=[0, 1, 2])}, tmp_path / "t.amudai.shard")
     with pytest.raises(amudai.AmudaiError, match="u"):
         shard.scan(where=col("u") == 1).count()
+
+
+RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))
+DENSE = pa.UnionArray.from_dense(
+    pa.array([0, 0, 1], pa.int8()), pa.array([0, 1, 0], pa.int32()), [pa.array(["a", "a"]), pa.array([1])], ["s", "n"]
+)
+SPARSE = pa.UnionArray.from_sparse(
+    pa.array([0, 0, 1], pa.int8()), [pa.array(["a", "a", "x"]), pa.array([1, 2, 3])], ["s", "n"]
+)
+
+
+@pytest.mark.parametrize(("member", "path"), [(RUNS, "x.m"), (DENSE, "x.m.s"), (SPARSE, "x.m.s")])
+def test_members_of_a_null_struct_are_null_even_if_their_type_has_no_nulls(
+    tmp_path: Path, member: pa.Array, path: str
+) -> None:
+    """Arrow ended the process where such a member is a union, and returned what lies behind the null for runs."""
+    structs = pa.StructArray.from_arrays([member], ["m"], mask=pa.array([False, True, False]))
+    shard = amudai.write(pa.table({"x": structs}), tmp_path / "x.amudai.shard")
+
+    def found(where: amudai.Predicate) -> list[int]:
+        return list(shard.scan(where=where).positions())
+
+    assert found(col(path) == "a") == [0]
+    assert found(col(path).has("a")) == [0]
+    assert found(col("x.m").is_null()) == [1]
+    assert found(col("x.m").is_valid()) == [0, 2]
+    assert shard[path].read().to_pylist() == ["a", None, "b" if path == "x.m" else None]
+    by_member = amudai.compact(shard, tmp_path / "by.amudai.shard", sort_by=path) if path == "x.m" else None
+    assert by_member is None or by_member["x.m"].read().to_pylist() == ["a", "b", None]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from amudai.arrow import taken
+
 __all__ = ["comparable"]
 
 
@@ -15,7 +17,7 @@ def comparable(values: pa.Array) -> pa.Array:
         values = values.storage
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return comparable(values.dictionary_decode())
+        return comparable(taken(values.dictionary, values.indices))
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         return values.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
     if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):

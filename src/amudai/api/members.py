@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.arrow import variant_values
+from amudai.arrow import struct_member, variant_values
 from amudai.errors import UnsupportedFeature
 from amudai.types import SchemaNode
 
@@ -31,14 +31,12 @@ def member_values(column: pa.Array, nodes: Sequence[SchemaNode]) -> pa.Array:
 
 
 def _below(values: pa.Array, parent: SchemaNode, child: SchemaNode) -> pa.Array:
-    import pyarrow.compute as pc  # takes long to import, and few need it
-
     kind = values.type
     if isinstance(values, pa.StructArray) and (at := kind.get_field_index(child.name)) >= 0:
-        return pc.struct_field(values, [at])
+        return struct_member(values, at)
     if isinstance(values, pa.MapArray):
         entries = values.cast(pa.list_(pa.struct([kind.key_field, kind.item_field])))
-        return pc.struct_field(entries.flatten(), [parent.children.index(child)])
+        return struct_member(entries.flatten(), parent.children.index(child))
     if isinstance(values, _LISTS):
         return values.flatten()
     if isinstance(values, pa.UnionArray):

@@ -186,7 +186,8 @@ def _rows_with(shard: Shard, keys: pa.Table, names: Sequence[str], threads: int 
 
 
 def _any_of(keys: pa.Table, names: Sequence[str]) -> Predicate:
-    tests = [col(quote_name(name)).isin(dict.fromkeys(keys[name].to_pylist())) for name in names]
+    # Scalars of Arrow: Python's own times have no nanoseconds.
+    tests = [col(quote_name(name)).isin(dict.fromkeys(keys[name])) for name in names]
     wanted = tests[0]
     for test in tests[1:]:
         wanted = wanted & test

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from amudai.arrow.storing import to_storage
     from amudai.arrow.ticks import EPOCH, ticks_around
     from amudai.arrow.uniting import require_same_units, united_arrow_schema
-    from amudai.arrow.variants import variant_values
+    from amudai.arrow.variants import struct_member, variant_values
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -68,7 +68,7 @@ else:
             "amudai.arrow.storing": "to_storage",
             "amudai.arrow.ticks": "EPOCH ticks_around",
             "amudai.arrow.uniting": "require_same_units united_arrow_schema",
-            "amudai.arrow.variants": "variant_values",
+            "amudai.arrow.variants": "struct_member variant_values",
         },
     )
 
@@ -110,6 +110,7 @@ __all__ = [
     "stored_columns",
     "stored_form",
     "stored_values",
+    "struct_member",
     "taken",
     "taken_of_chunks",
     "ticks_around",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pyarrow as pa
+
+from amudai.arrow.reorder import taken
 
 __all__ = ["conformed"]
 
@@ -14,11 +19,12 @@ def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
     >>> conformed(narrow, pa.struct([("n", pa.int64()), ("m", pa.bool_())])).to_pylist()
     [{'n': 1, 'm': None}]
     """
+    kinds = pa.types
     if array.type.equals(kind):
         return array
-    if pa.types.is_null(array.type):
+    if kinds.is_null(array.type):
         return pa.nulls(len(array), kind)
-    if pa.types.is_struct(kind):
+    if kinds.is_struct(kind):
         known = {array.type.field(at).name: at for at in range(array.type.num_fields)}
         fields = [kind.field(at) for at in range(kind.num_fields)]
         members = [
@@ -31,17 +37,52 @@ def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
         if not fields:
             return array
         return pa.StructArray.from_arrays(members, fields=fields, mask=mask)
-    if pa.types.is_map(kind):
+    if kinds.is_map(kind):
         entries = pa.StructArray.from_arrays(
             [conformed(array.keys, kind.key_type), conformed(array.items, kind.item_type)],
             fields=[kind.key_field, kind.item_field],
         )
         return _rebuilt(array, kind, 2, entries)
-    if pa.types.is_fixed_size_list(kind):
+    if kinds.is_fixed_size_list(kind):
         return _rebuilt(array, kind, 1, conformed(array.values, kind.value_type))
-    if pa.types.is_large_list(kind):
-        return _rebuilt(array, kind, 2, conformed(array.values, kind.value_type))
+    if kinds.is_list(kind) or kinds.is_large_list(kind):
+        return _lists(array, kind)
+    if kinds.is_dictionary(kind) or kinds.is_dictionary(array.type):
+        return _coded(array, kind)
     return array.cast(kind)
+
+
+def _lists(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Lists of any layout as a list or a large list. Offsets of another width or layout cannot be reused."""
+    kinds = pa.types
+    if kinds.is_list_view(array.type) or kinds.is_large_list_view(array.type):
+        array = _without_views(array)
+    own: pa.DataType = (pa.list_ if kinds.is_list(array.type) else pa.large_list)(kind.value_field)
+    found = _rebuilt(array, own, 2, conformed(array.values, kind.value_type))
+    return found if own.equals(kind) else found.cast(kind)
+
+
+def _without_views(array: Any) -> pa.Array:
+    """Views of lists as large lists. Arrow's own cast takes the offsets of views for those of lists."""
+    absent = np.asarray(array.is_null())
+    lengths = np.where(absent, 0, np.asarray(array.sizes)).astype(np.int64)
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.arange(ends[-1]) + np.repeat(np.asarray(array.offsets) - ends[:-1], lengths)
+    own = pa.large_list(array.type.value_field)
+    return pa.LargeListArray.from_arrays(ends, taken(array.values, pa.array(places)), own, mask=pa.array(absent))
+
+
+def _coded(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Values with or without a dictionary as values with or without one. Arrow cannot cast views to a dictionary."""
+    values = taken(array.dictionary, array.indices) if pa.types.is_dictionary(array.type) else array
+    if not pa.types.is_dictionary(kind):
+        return conformed(values, kind)
+    plain = kind.value_type
+    if pa.types.is_string_view(plain) or pa.types.is_binary_view(plain):
+        plain = pa.large_string() if pa.types.is_string_view(plain) else pa.large_binary()
+    coded = conformed(values, plain).dictionary_encode()
+    codes, dictionary = coded.indices.cast(kind.index_type), coded.dictionary.cast(kind.value_type)
+    return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=kind.ordered)
 
 
 def _rebuilt(array: pa.Array, kind: pa.DataType, buffers: int, child: pa.Array) -> pa.Array:

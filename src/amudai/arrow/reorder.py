@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["reordered", "taken", "taken_of_chunks", "without_rows"]
+__all__ = ["reordered", "taken", "taken_of_chunks", "union_places", "without_rows"]
 
 _Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -137,13 +137,27 @@ def _spans(starts: _Ints, lengths: _Ints) -> _Ints:
     return found
 
 
+def union_places(values: pa.UnionArray) -> tuple[npt.NDArray[np.int8], _Ints]:
+    """The code of each position of a union, and the place of its value in the array of this variant.
+
+    `type_codes` and `offsets` of Arrow are those of the whole array if this is a slice of it.
+    """
+    count, first = len(values), values.offset
+    buffers: list[Any] = values.buffers()
+    codes = np.frombuffer(buffers[1], np.int8, count, first) if count else np.zeros(0, np.int8)
+    if values.type.mode != "dense" or not count:
+        return codes, np.arange(count)
+    return codes, np.frombuffer(buffers[2], np.int32, count, 4 * first).astype(np.int64)
+
+
 def _union(values: pa.UnionArray, places: pa.Array) -> pa.Array:
     """Unions. They have no nulls of their own: a null place becomes a null of the first variant."""
     kind = values.type
     wanted, known = _numbers(places)
     first = kind.type_codes[0]
-    codes = np.where(known, np.append(values.type_codes.to_numpy(), first)[wanted], first).astype(np.int8)
-    within = np.append(values.offsets.to_numpy(), 0)[wanted].astype(np.int64) if kind.mode == "dense" else wanted
+    stored, places_within = union_places(values)
+    codes = np.where(known, np.append(stored, first)[wanted], first).astype(np.int8)
+    within = np.append(places_within, 0)[wanted]
     variants, offsets = [], np.zeros(len(wanted), np.int32)
     for at, code in enumerate(kind.type_codes):
         mine = np.flatnonzero(codes == code)

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.errors import UnsupportedFeature
 from amudai.shard import Bits, StoredArray
 from amudai.types import WIDTHS, BasicType, SchemaNode
 
@@ -48,7 +47,7 @@ def stored_form(node: SchemaNode) -> pa.DataType:
         case BasicType.MAP:
             return pa.map_(stored_form(node.children[0]), _field(node.children[1]))
         case BasicType.UNION:
-            raise UnsupportedFeature(f"{node}: values of unions are not indexed", field=node.name)
+            return pa.sparse_union([_field(child) for child in node.children])
     return _PLAIN[node.basic_type]
 
 
@@ -83,6 +82,11 @@ def stored_array(array: pa.Array, node: SchemaNode) -> StoredArray:
             parts = [array.keys, array.items] if node.basic_type is BasicType.MAP else [array.values]
             items = [part.slice(start - part.offset, stop - start) for part in parts]
             return replace(stored, offsets=wanted - start, children=_children(items, node))
+        case BasicType.UNION:
+            # An array of a variant has a slot for each position of the union.
+            variants = [array.field(index) for index in range(array.type.num_fields)]
+            codes = np.frombuffer(buffers[1] or b"", np.uint8)[first:end]
+            return replace(stored, data=codes, children=_children(variants, node))
     return replace(stored, data=np.frombuffer(buffers[1] or b"", node.dtype)[first:end])
 
 

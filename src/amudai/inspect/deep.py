@@ -22,7 +22,7 @@ from amudai.arrow import (
 )
 from amudai.edit import stored_batches
 from amudai.encoding import RangeIndex, decode_range_index, profile_of
-from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.errors import CorruptedData
 from amudai.format import (
     AnyValue,
     BufferKind,
@@ -137,7 +137,7 @@ class RecomputedStatistics:
     def _same_constant(self, stored: FieldDescriptor, node: SchemaNode) -> None:
         """A constant of the shard is that of all its stripes."""
         said, constant = stored.constant_value, self._constants.get(node.schema_id)
-        if said is not None and said != constant:
+        if said is not None and said != constant and stored.position_count:
             _differ("constant", "none" if constant is None else constant.value, said.value)
 
 
@@ -248,11 +248,8 @@ def _scaled(values: StoredArray, kind: pa.DataType | None) -> StoredArray:
 
 
 def _is_plain(node: SchemaNode) -> bool:
-    try:
-        stored_form(node)
-    except UnsupportedFeature:
-        return False
-    return True
+    """Whether a field holds no unions, whose variants have slots that are not chosen, and counted in statistics."""
+    return all(each.basic_type is not BasicType.UNION for each in nodes_below((node,)))
 
 
 def _below(field: PreparedField) -> Iterator[PreparedField]:

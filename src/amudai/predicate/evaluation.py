@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import value_type, variant_values
+from amudai.arrow import struct_member, taken, value_type, variant_values
 from amudai.encoding import GUID_LENGTH, guid_texts, texts_among
 from amudai.errors import InvalidArgument
 from amudai.predicate.bound import BoundLeaf
@@ -108,7 +108,7 @@ def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
         variant = next(at for at, each in enumerate(node.children) if each.schema_id == child.schema_id)
         return _at(leaf, variant_values(array, variant), depth + 1)
     if node.basic_type is BasicType.STRUCT:
-        return _at(leaf, _pc().struct_field(array, [_member(node, child, array.type)]), depth + 1)
+        return _at(leaf, struct_member(array, _member(node, child, array.type)), depth + 1)
     lengths, items = _items(node, child, array)
     true, _ = _at(leaf, items, depth + 1)
     return _any(true, lengths), _valid(array)
@@ -117,7 +117,7 @@ def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
 def _at_dictionary(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
     """Evaluate each entry of the dictionary once, unless there are more entries than rows."""
     if len(array.dictionary) > len(array) or not len(array.dictionary):
-        return _at(leaf, array.dictionary_decode(), depth)
+        return _at(leaf, taken(array.dictionary, array.indices), depth)
     true, known = _at(leaf, array.dictionary, depth)
     valid = _valid(array.indices)
     codes = _pc().fill_null(array.indices, 0).to_numpy()
@@ -190,7 +190,7 @@ def _leaf(leaf: BoundLeaf, array: pa.Array) -> tuple[Bools, Bools]:
         case IsIn():
             array = _computable(array)
             found = _pc().is_in(
-                array, pa.array(_both_zeros([each.cast(array.type) for each in leaf.scalars]), array.type)
+                array, pa.array(_both_zeros([_of(each, array.type) for each in leaf.scalars]), array.type)
             )
         case Text(_, op, text, case_sensitive):
             texts, among = _as_text(leaf.type, _computable(array), valid)
@@ -263,11 +263,19 @@ def _computable(array: pa.Array) -> pa.Array:
     if pa.types.is_binary_view(kind):
         return array.cast(pa.large_binary())
     if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
-        return array.cast(pa.decimal128(kind.precision, kind.scale))
+        array = array.cast(pa.decimal128(kind.precision, kind.scale))
+        kind = array.type
+    if pa.types.is_decimal(kind) and kind.scale < 0:
+        # Arrow does not compare them: the same digits, with the power of ten left out.
+        make = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256
+        plain = make(kind.precision, 0)
+        return pa.Array.from_buffers(plain, len(array), array.buffers(), array.null_count, array.offset)
     return array
 
 
 def _of(scalar: pa.Scalar, kind: pa.DataType) -> pa.Scalar:
+    if pa.types.is_decimal(scalar.type) and scalar.type.scale < 0:
+        return pa.scalar(scalar.as_py().scaleb(scalar.type.scale), kind)
     return scalar if scalar.type.equals(kind) else scalar.cast(kind)
 
 

@@ -61,11 +61,24 @@ def plain_value(value: Any) -> Any:
 
 
 def _plain_scalar(value: pa.Scalar) -> object:
+    if isinstance(value, pa.DictionaryScalar | pa.RunEndEncodedScalar):
+        return plain_value(value.value)
     kind = value.type
     if pa.types.is_temporal(kind) and getattr(kind, "unit", "") == "ns":
         count = value.cast(pa.int64()).as_py()
-        return Nanoseconds(count, kind) if count % 1000 else value.cast(_in_microseconds(kind)).as_py()
-    return value.as_py()
+        return Nanoseconds(count, kind) if count % 1000 else _as_python(value.cast(_in_microseconds(kind)))
+    return _as_python(value)
+
+
+def _as_python(value: pa.Scalar) -> object:
+    kind = value.type
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError) as error:
+        if pa.types.is_timestamp(kind) and kind.tz not in (None, "UTC"):
+            # At the ends of Python's years, clocks of this zone may show a year that Python does not have.
+            return _as_python(value.cast(pa.timestamp(kind.unit, "UTC")))
+        raise InvalidArgument(f"value: expected one that Python can hold, found a {kind}: {error}") from error
 
 
 def _in_microseconds(kind: pa.DataType) -> pa.DataType:

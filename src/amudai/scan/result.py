@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from amudai.arrow import conformed, rows_without_columns
-from amudai.errors import CorruptedData
+from amudai.arrow import conformed, rows_without_columns, united_arrow_schema
+from amudai.errors import CorruptedData, InvalidArgument, InvalidSchema
 from amudai.scan.run import PART_ROWS, ScanRun
 
 __all__ = ["ResultColumns"]
@@ -80,6 +80,19 @@ def _conformed(values: pa.Array, field: pa.Field) -> pa.Array:
     try:
         return conformed(values, field.type)
     except pa.ArrowException as error:
-        # Only if somebody else said which columns the shard has: a catalog that lies, or the maker of a task.
         expected = f"column {field.name!r}: expected values of type {field.type} in the shard"
+        if isinstance(error, pa.ArrowInvalid) and _is_wider(field, values.type):
+            # Nanoseconds do not reach all years, and codes of a dictionary not all its entries.
+            hint = "read this shard alone, or write the shards with one type"
+            raise InvalidArgument(f"{expected}, as another has, found {values.type} out of range; {hint}") from error
+        # Only if somebody else said which columns the shard has: a catalog that lies, or the maker of a task.
         raise CorruptedData(f"{expected}, found {values.type}") from error
+
+
+def _is_wider(field: pa.Field, kind: pa.DataType) -> bool:
+    """Whether shards with columns of both types are one dataset, in which the column has the type of the field."""
+    both = [("", pa.schema([field])), ("", pa.schema([field.with_type(kind)]))]
+    try:
+        return bool(united_arrow_schema([field.name], both, widen=True).field(0).type.equals(field.type))
+    except InvalidSchema:
+        return False

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.arguments import is_one_of, sequence, shown
-from amudai.arrow import reordered, without_rows
+from amudai.arrow import reordered, struct_member, taken, without_rows
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.storage import Spool
 from amudai.types import parse_path
@@ -41,8 +41,18 @@ class SortKey:
         """The values of the column, as a type that Arrow can sort and Python can compare exactly."""
         found = batch.column(self.path[0])
         for name in self.path[1:]:
-            found = pc.struct_field(found, name)
+            found = _member(found, name)
         return _comparable(found)
+
+
+def _member(values: pa.Array | pa.ChunkedArray, name: str) -> pa.Array | pa.ChunkedArray:
+    place = pa.types.is_struct(values.type) and values.type.get_field_index(name)
+    if place is False or place < 0:
+        raise KeyError(name)
+    if isinstance(values, pa.Array):
+        return struct_member(values, place)
+    kind = values.type.field(place).type
+    return pa.chunked_array([struct_member(chunk, place) for chunk in values.chunks], kind)
 
 
 def sort_keys(sort_by: SortBy | Sequence[SortBy], schema: pa.Schema) -> tuple[SortKey, ...]:
@@ -235,13 +245,16 @@ def _comparable(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArra
         chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
         return _comparable(pa.chunked_array([chunk.storage for chunk in chunks], kind.storage_type))
     if pa.types.is_dictionary(kind):
-        return _comparable(values.cast(kind.value_type))
+        chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+        return _comparable(pa.chunked_array([taken(each.dictionary, each.indices) for each in chunks], kind.value_type))
     if pa.types.is_run_end_encoded(kind):
         return _comparable(pc.run_end_decode(values))
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         return values.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
     if pa.types.is_float16(kind):
         return values.cast(pa.float32())
+    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+        return values.cast(pa.decimal128(kind.precision, kind.scale))
     if (
         pa.types.is_timestamp(kind)
         or pa.types.is_duration(kind)

@@ -113,7 +113,7 @@ def _less(a: AnyValue, b: AnyValue) -> bool:
 
 def _merged_type_stats(a: TypeStats | None, b: TypeStats | None) -> TypeStats | None:
     if a is None or b is None or type(a) is not type(b):
-        return a
+        return None
     rules: dict[str, Callable[[int, int], int | None]] = {"min": _least, "max": max}
     merged: dict[str, Any] = {}
     for name in (member.name for member in fields(a)):

@@ -99,9 +99,10 @@ class HashIndexReader:
         ):
             return None
         paths = self._paths.get(key, tuple(map(hashed_path, question.paths)))
+        columns = zip(*question.values, strict=True) if question.values else [()] * len(key)
         hashes = [
             np.array([hash_key(key_prefix(path), node, value) for value in column], np.uint64)
-            for path, node, column in zip(paths, nodes, zip(*question.values, strict=True), strict=True)
+            for path, node, column in zip(paths, nodes, columns, strict=True)
         ]
         found = [self.lookup(hash_) for hash_ in dict.fromkeys(composite_hashes(hashes).tolist())]
         return Positions.perhaps(Rows.united(found, self._shard.origin))
