@@ -130,3 +130,11 @@ def test_keys_that_a_hash_index_does_not_have(tmp_path: Path) -> None:
     shard = amudai.write({"n": [1, 2, 4]}, tmp_path / "n.amudai.shard", indexes=indexes)
     assert shard.lookup("n", [3]).to_pylist() == [[]]
     assert shard.lookup("n", [3, 9, None]).to_pylist() == [[], [], []]
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()])
+def test_both_zeros_are_one_key(tmp_path: Path, kind: pa.DataType) -> None:
+    values = pa.array(np.array([0.0, -0.0, 1.0, 2.0], kind.to_pandas_dtype()))
+    shard = amudai.write(pa.table({"x": values}), tmp_path / "x.amudai.shard", indexes=[amudai.HashIndex("x")])
+    assert shard.lookup("x", values[:3]).to_pylist() == [[0, 1], [0, 1], [2]]
+    assert shard.lookup("x", values[1:2]).to_pylist() == [[0, 1]]

@@ -391,3 +391,13 @@ def test_a_native_shard_merged_with_columns_in_parquet_of_which_less_is_known(tm
     merged = amudai.merge([native, attached], tmp_path / "m.amudai.shard")
     assert merged.verify(deep=True).problems == ()
     assert merged["x"].stats.details == merged["w"].stats.details == {}
+
+
+def test_lists_of_a_fixed_size_in_lists_of_parquet(tmp_path: Path) -> None:
+    """A null list of two is one level of Parquet, and two positions."""
+    kind = pa.map_(pa.string(), pa.list_(pa.bool_(), 2))
+    values = [[("a", None)], [("b", [True, None]), ("c", None)], [], None]
+    pq.write_table(pa.table({"x": pa.array(values, kind)}), tmp_path / "x.parquet")
+    shard = amudai.attach(tmp_path / "x.parquet", tmp_path / "x.amudai.shard")
+    assert shard.verify(deep=True).problems == ()
+    assert shard["x"].read().to_pylist() == values

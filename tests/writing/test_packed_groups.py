@@ -330,3 +330,9 @@ def test_salvage_saves_the_rows_of_sound_super_blocks() -> None:
     saved = amudai.salvage("t.amudai.shard", "s.amudai.shard", store=MemoryStore({"t.amudai.shard": bytes(content)}))
     assert 0 < saved.lost_rows <= 8192
     assert saved.shard.read().equals(data.slice(saved.lost_rows))
+
+
+def test_a_dictionary_without_entries(tmp_path: Path) -> None:
+    nothing = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
+    rows = pa.table({"d": nothing, "n": [1, 2]})
+    assert amudai.write(rows, tmp_path / "d.amudai.shard", packed_groups=[["d", "n"]]).read() == rows

@@ -13,7 +13,7 @@ import pyarrow.dataset
 from amudai.api.scan import Scan
 from amudai.api.task import Task
 from amudai.arguments import shown
-from amudai.arrow import without_rows
+from amudai.arrow import conformed, without_rows
 from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
 from amudai.predicate import EVERYTHING, Predicate, expression_columns, from_conjunction
 from amudai.types import parse_path, quote_name
@@ -418,10 +418,7 @@ def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The same rows with the types of a schema. A batch without columns keeps its number of rows."""
     if not schema.names:
         return batch
-    arrays = [
-        array if array.type.equals(field.type) else array.cast(field.type)
-        for array, field in zip(batch.columns, schema, strict=True)
-    ]
+    arrays = [conformed(array, field.type) for array, field in zip(batch.columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

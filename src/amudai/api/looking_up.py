@@ -43,7 +43,7 @@ def positions_of(
     owners, rows = [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
     if len(wanted):
         with located(url=reader.url):
-            stored = to_storage(wanted, nodes[-1], column, rounded=True)
+            stored = to_storage(_with_both_zeros(wanted), nodes[-1], column, rounded=True)
             found = rows_with_keys(reader, nodes, stored, on_damage)
         reader.require_work(found.count)
         for part in found.each_part(_ROWS) if found else ():
@@ -93,6 +93,11 @@ def _distinct(keys: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     number = np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
     wanted = coded.dictionary
     return (wanted.cast(keys.type) if wanted.type != keys.type else wanted), number
+
+
+def _with_both_zeros(wanted: pa.Array) -> pa.Array:
+    """The values, and -0.0 with them if the type is hashed by its bits: it equals 0.0, which may be wanted."""
+    return pa.concat_arrays([wanted, pa.array([np.float16(-0.0)])]) if pa.types.is_float16(wanted.type) else wanted
 
 
 def _places(values: pa.Array, wanted: pa.Array) -> npt.NDArray[np.int64]:

@@ -55,19 +55,24 @@ def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
 def _lists(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Lists of any layout as a list or a large list. Offsets of another width or layout cannot be reused."""
     kinds = pa.types
-    if kinds.is_list_view(array.type) or kinds.is_large_list_view(array.type):
-        array = _without_views(array)
+    if not (kinds.is_list(array.type) or kinds.is_large_list(array.type)):
+        array = _with_offsets(array)
     own: pa.DataType = (pa.list_ if kinds.is_list(array.type) else pa.large_list)(kind.value_field)
     found = _rebuilt(array, own, 2, conformed(array.values, kind.value_type))
     return found if own.equals(kind) else found.cast(kind)
 
 
-def _without_views(array: Any) -> pa.Array:
-    """Views of lists as large lists. Arrow's own cast takes the offsets of views for those of lists."""
+def _with_offsets(array: Any) -> pa.Array:
+    """Views of lists, and lists of a fixed size, as large lists. Arrow's own cast of views gives other lists."""
     absent = np.asarray(array.is_null())
-    lengths = np.where(absent, 0, np.asarray(array.sizes)).astype(np.int64)
+    if pa.types.is_fixed_size_list(array.type):
+        size = array.type.list_size
+        starts, sizes = (np.arange(len(array)) + array.offset) * size, np.full(len(array), size)
+    else:
+        starts, sizes = np.asarray(array.offsets), np.asarray(array.sizes)
+    lengths = np.where(absent, 0, sizes).astype(np.int64)
     ends = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.arange(ends[-1]) + np.repeat(np.asarray(array.offsets) - ends[:-1], lengths)
+    places = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], lengths)
     own = pa.large_list(array.type.value_field)
     return pa.LargeListArray.from_arrays(ends, taken(array.values, pa.array(places)), own, mask=pa.array(absent))
 

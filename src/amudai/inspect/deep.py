@@ -52,6 +52,7 @@ class RecomputedStatistics:
         self._constants: dict[int, AnyValue | None] = {}
         self._bounds: set[int] = set()  # schema ids of fields that some stripe counts by the levels of Parquet
         self._below_lists = _below_lists(reader.schema.fields())
+        self._below_sized = _below_sized_lists(reader.schema.fields()) & self._below_lists
 
     def stripe(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Raise CorruptedData if a top-level field, or one below it, has other statistics than its values."""
@@ -105,8 +106,11 @@ class RecomputedStatistics:
     def _counted(self, stored: FieldDescriptor, expected: FieldStatistics, key: int) -> FieldDescriptor:
         """The descriptor with the number of positions that the values have, if it states a bound on it.
 
-        Below a list in Parquet, levels of empty and absent lists are counted as well, unless the values were read.
+        Below a list in Parquet, levels of empty and absent lists are counted as well, unless the values were read. A
+        null list of a fixed size is one level, whatever its size.
         """
+        if key in self._bounds and key in self._below_sized:
+            return replace(stored, position_count=expected.position_count, null_count=None)
         if key in self._bounds and stored.position_count > expected.position_count:
             return replace(stored, position_count=expected.position_count)
         return stored
@@ -144,6 +148,12 @@ class RecomputedStatistics:
 def _below_lists(nodes: Sequence[SchemaNode]) -> frozenset[int]:
     """The schema ids of all fields below lists and maps."""
     lists = [node for node in nodes_below(nodes) if node.basic_type in (BasicType.LIST, BasicType.MAP)]
+    return frozenset(each.schema_id for node in lists for each in nodes_below(node.children))
+
+
+def _below_sized_lists(nodes: Sequence[SchemaNode]) -> frozenset[int]:
+    """The schema ids of all fields below lists of a fixed size."""
+    lists = [node for node in nodes_below(nodes) if node.basic_type is BasicType.FIXED_SIZE_LIST]
     return frozenset(each.schema_id for node in lists for each in nodes_below(node.children))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from amudai.api import Predicate, Tabular, Task
+from amudai.arrow import conformed
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.interop.opening import opened
 from amudai.interop.packages import required
@@ -134,7 +135,7 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
         task: Task | None = partition.value
         for batch in task if task is not None else ():
             arrays = [
-                column if column.type.equals(kind := spark_type(column.type, name)) else column.cast(kind)
+                conformed(column, spark_type(column.type, name))
                 for name, column in zip(batch.schema.names, batch.columns, strict=True)
             ]
             if batch.num_rows:

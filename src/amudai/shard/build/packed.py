@@ -64,6 +64,8 @@ def row_bytes(values: StoredArray) -> npt.NDArray[np.int64] | int:
     """The bytes of each value, or of all values if they are the same."""
     if values.dictionary is not None:
         lengths = row_bytes(values.dictionary.values)
+        if not isinstance(lengths, int) and not len(lengths):
+            return 0  # no entries: every value is null
         return lengths if isinstance(lengths, int) else lengths[values.dictionary.codes]
     if values.offsets is not None:
         return np.diff(values.offsets).astype(np.int64)
