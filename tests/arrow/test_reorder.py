@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
-from amudai.arrow import reordered, taken, variant_values, without_rows
+from amudai.arrow import nulls, reordered, taken, variant_values, without_rows
 from tests.effort import examples
 from tests.writing.arrays import Maker, kinds, plain
 
@@ -103,3 +103,23 @@ def test_a_slice_of_a_union(mode: str) -> None:
     assert taken(part, pa.array([2, 0, 1])).to_pylist() == [3, 1, "c"]
     assert variant_values(part, 0).to_pylist() == [None, "c", None]
     assert variant_values(part, 1).to_pylist() == [1, None, 3]
+
+
+@examples(200)
+@given(kind=kinds, count=st.integers(0, 3))
+def test_nulls_of_every_type(kind: pa.DataType, count: int) -> None:
+    found = nulls(kind, count)
+    found.validate(full=True)
+    assert (found.type, len(found)) == (kind, count)
+    if not pa.types.is_union(kind) and not pa.types.is_run_end_encoded(kind):
+        assert found.null_count == count
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(RUNS), pa.large_list_view(RUNS), pa.map_(pa.int8(), RUNS), RUNS.field(0).type]
+)
+def test_nulls_around_runs(kind: pa.DataType) -> None:
+    for count in (0, 2):
+        found = nulls(kind, count)
+        found.validate(full=True)
+        assert found.to_pylist() == [None] * count

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from amudai.arrow.leaves import wide_scale
     from amudai.arrow.nanoseconds import nanosecond_nodes, stored_columns
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, list_like, project, value_type
-    from amudai.arrow.reorder import reordered, taken, taken_of_chunks, without_rows
+    from amudai.arrow.reorder import nulls, reordered, taken, taken_of_chunks, without_rows
     from amudai.arrow.scalars import bytes_scalar, number_scalar
     from amudai.arrow.scaled import is_scaled
     from amudai.arrow.storage import Decimals, Timestamps, schema_nodes
@@ -60,7 +60,7 @@ else:
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type list_like project value_type",
             "amudai.arrow.leaves": "wide_scale",
             "amudai.arrow.nanoseconds": "nanosecond_nodes stored_columns",
-            "amudai.arrow.reorder": "reordered taken taken_of_chunks without_rows",
+            "amudai.arrow.reorder": "nulls reordered taken taken_of_chunks without_rows",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
             "amudai.arrow.scaled": "is_scaled",
             "amudai.arrow.storage": "Decimals Timestamps schema_nodes",
@@ -98,6 +98,7 @@ __all__ = [
     "list_like",
     "matching",
     "nanosecond_nodes",
+    "nulls",
     "number_scalar",
     "project",
     "reordered",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from amudai.arguments import shown
 from amudai.arrow.natural import dtype_of
-from amudai.arrow.reorder import taken
+from amudai.arrow.reorder import nulls, taken
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
@@ -319,10 +319,10 @@ def _nulls(length: int, kind: pa.DataType) -> pa.Array:
     DEFAULT_LIMITS.require_memory(length, least_bits(kind))
     if pa.types.is_union(kind):
         # A union has no validity bitmap: its first variant is null instead.
-        variants = [pa.nulls(length, kind.field(at).type) for at in range(kind.num_fields)]
+        variants = [nulls(kind.field(at).type, length) for at in range(kind.num_fields)]
         first = kind.type_codes[0] if kind.num_fields else 0
         return _union(pa.array(np.full(length, first, np.int8)), variants, kind)
-    return pa.nulls(length, kind)
+    return nulls(kind, length)
 
 
 # ---- containers ----

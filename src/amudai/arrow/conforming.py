@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow.reorder import taken
+from amudai.arrow.reorder import nulls, taken
 
 __all__ = ["conformed"]
 
@@ -23,14 +23,14 @@ def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
     if array.type.equals(kind):
         return array
     if kinds.is_null(array.type):
-        return pa.nulls(len(array), kind)
+        return nulls(kind, len(array))
     if kinds.is_struct(kind):
         known = {array.type.field(at).name: at for at in range(array.type.num_fields)}
         fields = [kind.field(at) for at in range(kind.num_fields)]
         members = [
             conformed(array.field(known[field.name]), field.type)
             if field.name in known
-            else pa.nulls(len(array), field.type)
+            else nulls(field.type, len(array))
             for field in fields
         ]
         mask = array.is_null() if array.null_count else None

@@ -8,11 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["reordered", "taken", "taken_of_chunks", "union_places", "without_rows"]
+__all__ = ["nulls", "reordered", "taken", "taken_of_chunks", "union_places", "without_rows"]
 
 _Ints: TypeAlias = npt.NDArray[np.int64]
 
 # Arrow takes from these, and not from views.
+_LISTS: Final[dict[int, Any]] = {
+    pa.lib.Type_LIST: pa.ListArray,
+    pa.lib.Type_LARGE_LIST: pa.LargeListArray,
+    pa.lib.Type_LIST_VIEW: pa.ListViewArray,
+    pa.lib.Type_LARGE_LIST_VIEW: pa.LargeListViewArray,
+}
 _WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
@@ -33,7 +39,7 @@ def reordered(table: pa.Table, order: pa.Array) -> pa.Table:
 def taken_of_chunks(column: pa.ChunkedArray, places: pa.Array) -> pa.ChunkedArray:
     """As `taken`, of a column in several pieces."""
     if not column.num_chunks:
-        return pa.chunked_array([_nulls(column.type, len(places))])
+        return pa.chunked_array([nulls(column.type, len(places))])
     try:
         return column.take(places)
     except pa.ArrowNotImplementedError:
@@ -42,7 +48,7 @@ def taken_of_chunks(column: pa.ChunkedArray, places: pa.Array) -> pa.ChunkedArra
         values = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
     except pa.ArrowNotImplementedError:
         # Arrow cannot join dictionaries of lists and structs: rows are cut out one by one.
-        rows = [[_nulls(column.type, 1)] if at is None else column.slice(at, 1).chunks for at in places.to_pylist()]
+        rows = [[nulls(column.type, 1)] if at is None else column.slice(at, 1).chunks for at in places.to_pylist()]
         return pa.chunked_array([row for each in rows for row in each], column.type)
     return pa.chunked_array([taken(values, places)], column.type)
 
@@ -77,15 +83,31 @@ def taken(values: pa.Array, places: pa.Array) -> pa.Array:
     return _lists(values, places, mask)
 
 
-def _nulls(kind: pa.DataType, count: int) -> pa.Array:
-    """Nulls of a type. Arrow's own function gives run-end encoded members a null bitmap, which they may not have."""
+def nulls(kind: pa.DataType, count: int) -> pa.Array:
+    """Nulls of a type. Arrow's own function gives run-end encoded values a null bitmap, which they may not have.
+
+    >>> nulls(pa.list_(pa.run_end_encoded(pa.int32(), pa.string())), 2).to_pylist()
+    [None, None]
+    """
     kinds = pa.types
     absent = pa.array(np.ones(count, np.bool_))
     if kinds.is_struct(kind) and kind.num_fields:
-        return pa.StructArray.from_arrays([_nulls(each.type, count) for each in kind], fields=list(kind), mask=absent)
+        return pa.StructArray.from_arrays([nulls(each.type, count) for each in kind], fields=list(kind), mask=absent)
     if kinds.is_fixed_size_list(kind):
-        items = _nulls(kind.value_type, count * kind.list_size)
+        items = nulls(kind.value_type, count * kind.list_size)
         return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=absent)
+    if kinds.is_run_end_encoded(kind):
+        ends = pa.array([count] if count else [], kind.run_end_type)
+        return pa.RunEndEncodedArray.from_arrays(ends, nulls(kind.value_type, len(ends)), kind)
+    if kinds.is_map(kind):
+        keys, items = nulls(kind.key_type, 0), nulls(kind.item_type, 0)
+        return pa.MapArray.from_arrays(np.zeros(count + 1, np.int32), keys, items, type=kind, mask=absent)
+    if (array := _LISTS.get(kind.id)) is not None:
+        zeros = np.zeros(count + (array in (pa.ListArray, pa.LargeListArray)), np.int64)
+        width = pa.int64() if array in (pa.LargeListArray, pa.LargeListViewArray) else pa.int32()
+        offsets, items = pa.array(zeros).cast(width), nulls(kind.value_type, 0)
+        lengths = (offsets,) if array in (pa.ListViewArray, pa.LargeListViewArray) else ()
+        return array.from_arrays(offsets, *lengths, items, type=kind, mask=absent)
     return pa.nulls(count, kind)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from amudai.arrow import conformed, rows_without_columns, united_arrow_schema
+from amudai.arrow import conformed, nulls, rows_without_columns, united_arrow_schema
 from amudai.errors import CorruptedData, InvalidArgument, InvalidSchema
 from amudai.scan.run import PART_ROWS, ScanRun
 
@@ -71,7 +71,7 @@ class ResultColumns:
             elif batch is not None and field.name in given:
                 columns.append(_conformed(batch.column(given[field.name]), field))
             else:
-                columns.append(pa.nulls(rows, field.type))
+                columns.append(nulls(field.type, rows))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
