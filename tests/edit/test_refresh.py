@@ -206,6 +206,28 @@ def test_columns_that_were_added_are_kept_or_the_refresh_is_refused(lake: Path) 
     assert not (lake / "y.amudai.shard").exists()
 
 
+def test_an_added_column_is_not_lost_where_all_files_changed(lake: Path) -> None:
+    added = amudai.with_columns(attach(lake), {"mark": list(range(300))}, to=lake / "added.amudai.shard")
+    for at in range(3):
+        write(lake / f"f{at}.parquet", 1000 + at, 2)
+    with pytest.raises(
+        amudai.InvalidArgument, match="found 'mark': it would be lost, because no stripe is kept; drop it"
+    ):
+        amudai.refresh(added, lake / "y.amudai.shard")
+    without = amudai.drop_columns(added, ["mark"], lake / "without.amudai.shard")
+    assert len(numbers(amudai.refresh(without, lake / "y.amudai.shard"))) == 6
+
+
+def test_files_without_rows_have_columns(lake: Path) -> None:
+    for each in lake.glob("*.parquet"):
+        each.unlink()
+    write(lake / "f0.parquet", 0, 0)
+    shard = refresh(attach(lake))
+    assert (shard.schema.names, shard.num_rows) == (["n", "word"], 0)
+    write(lake / "f1.parquet", 5, 3)
+    check(refresh(shard), [5, 6, 7])
+
+
 def test_stripes_that_name_no_file_are_refused(lake: Path) -> None:
     own = amudai.materialize(attach(lake), lake / "own.amudai.shard")
     with pytest.raises(amudai.InvalidArgument, match=r"expected values in Parquet files in every stripe.*stripe 0"):

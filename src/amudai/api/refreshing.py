@@ -197,7 +197,8 @@ def _attached(
 ) -> tuple[Attachment, list[AttachedFile]]:
     """The columns of the files that have new rows, with those that are `known`, and these files."""
     chosen = {path.url: former.chosen(path.url) for path in found}
-    paths = [path for path in found if chosen[path.url] is None or chosen[path.url]]
+    # If no stripe is kept, files without rows have their say about columns, too.
+    paths = [path for path in found if not former.kept or chosen[path.url] is None or chosen[path.url]]
     opened = [opened_file(path, new.naming) for path in paths]
     attachment, constants = request.attachment(found, opened, known if former.kept else None)
     return attachment, [

@@ -141,15 +141,22 @@ class ComparedFiles:
                 raise InvalidArgument(message, url=self.reader.url)
 
     def require_no_loss(self, columns: Mapping[str, int]) -> None:
-        """Raise InvalidArgument if rows of unchanged files would lose the values of a column that was added since."""
+        """Raise InvalidArgument if a column that was added since would be lost, or its values in unchanged files."""
         added = next((name for name in self._columns if name not in columns), None)
+        expected = f"shard: expected no column that was added since, found {added!r}"
         names = set(self.same.values())
         for ordinal in set(range(len(self.groups))).difference(self.kept) if added is not None else ():
             if any(file in names for file, _ in self.groups[ordinal]):
                 cause = next((f"{file} changed" for file, _ in self.groups[ordinal] if file not in names), None)
-                message = f"shard: expected no column that was added since, found {added!r}"
                 hint = f"its values in stripe {ordinal} would be lost, because {cause or 'types of columns changed'}"
-                raise InvalidArgument(f"{message}: {hint}; drop it, and add it again", url=self.reader.url)
+                raise InvalidArgument(
+                    f"{expected}: {hint}; attach the files again, and add it to that shard", url=self.reader.url
+                )
+        if added is not None and not self.kept:
+            hint = "it would be lost, because no stripe is kept"
+            raise InvalidArgument(
+                f"{expected}: {hint}; attach the files again, and add it to that shard", url=self.reader.url
+            )
 
     @property
     def _columns(self) -> dict[str, int]:
