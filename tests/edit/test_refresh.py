@@ -210,7 +210,7 @@ def test_an_added_column_is_not_lost_where_all_files_changed(lake: Path) -> None
     added = amudai.with_columns(attach(lake), {"mark": list(range(300))}, to=lake / "added.amudai.shard")
     for at in range(3):
         write(lake / f"f{at}.parquet", 1000 + at, 2)
-    with pytest.raises(amudai.InvalidArgument, match="found 'mark': it would be lost, .* attach the files again"):
+    with pytest.raises(amudai.InvalidArgument, match=r"found 'mark': it would be lost, .* attach the files again"):
         amudai.refresh(added, lake / "y.amudai.shard")
 
 

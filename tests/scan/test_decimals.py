@@ -210,3 +210,19 @@ def test_garbage_is_compared_as_it_is_read(seed: int) -> None:
         assert bits is not None
         found = np.unpackbits(bits, count=700, bitorder="little").view(np.bool_).tolist()
         assert found == matching(list(values), bound, None)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.decimal128(5, -2), pa.decimal32(4, -1), pa.decimal64(12, -3), pa.decimal256(50, -4)]
+)
+def test_decimals_of_negative_scale(tmp_path: Path, kind: pa.DataType) -> None:
+    """Arrow compares none of them."""
+    one = Decimal(10) ** -kind.scale
+    values = [one, 2 * one, None, -99 * one, 3 * one]
+    structs = pa.StructArray.from_arrays([pa.array(values, kind)], ["d"])
+    shard = amudai.write(pa.table({"s": structs}), tmp_path / "d.amudai.shard")
+    for bound in (one, 2 * one + 1, Decimal(0), one * 5 / 2):
+        above = [at for at, value in enumerate(values) if value is not None and value > bound]
+        assert shard.scan(where=amudai.col("s.d") > bound).positions().tolist() == above
+    found = shard.scan(where=amudai.col("s.d").isin([one, 3 * one, Decimal(7)])).positions()
+    assert found.tolist() == [0, 4]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import amudai
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.scan import sort_keys, sorted_batches, sorting
 from tests.effort import examples
@@ -117,3 +119,13 @@ def test_columns_that_cannot_be_sorted_are_refused() -> None:
         sort_keys(["n", "m"], schema)
     with pytest.raises(InvalidArgument, match=r"found \('n', 'up'\)"):
         sort_keys([("n", "up")], schema)
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view(), pa.large_string(), pa.decimal32(5, 1)])
+def test_dictionaries_of_types_that_arrow_cannot_sort(tmp_path: Path, kind: pa.DataType) -> None:
+    values: list[object] = [Decimal(2), Decimal(1), Decimal(3)] if pa.types.is_decimal(kind) else ["b", "a", "c"]
+    codes = pa.array([0, None, 1, 2], pa.int8())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(values, kind))
+    shard = amudai.write(pa.table({"d": column, "n": range(4)}), tmp_path / "d.amudai.shard")
+    by_value = amudai.compact(shard, tmp_path / "s.amudai.shard", sort_by="d")
+    assert by_value["n"].read().to_pylist() == [2, 0, 3, 1]
