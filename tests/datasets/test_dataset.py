@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import amudai
 from amudai import col
 from amudai.datasets.facts import FACT
+from tests.any_time import BEFORE_CHRIST, FAR_FUTURE, folder_of_any_time, touch
 from tests.effort import examples
 
 
@@ -173,6 +174,17 @@ def test_columns_are_united_by_name(tmp_path: Path) -> None:
     assert lake.read(["n"], "n = 1099511627776").to_pydict() == {"n": [2**40]}
     lake.save_catalog()
     assert amudai.dataset(tmp_path).read().equals(lake.read())
+
+
+def test_a_catalog_of_shards_of_any_time() -> None:
+    with folder_of_any_time() as folder:
+        lake_of(folder, {name: pa.table({"n": [n]}) for n, name in enumerate("abc")})
+        for name, time in (("a", FAR_FUTURE), ("b", BEFORE_CHRIST), ("c", -1)):
+            touch(folder / f"{name}.amudai.shard", time)
+        lake = amudai.dataset(folder)
+        lake.save_catalog()
+        assert sorted(amudai.dataset(folder).read()["n"].to_pylist()) == [0, 1, 2]
+        assert amudai.dataset(folder).count("n >= 1") == 2
 
 
 def test_columns_that_cannot_be_united_are_an_error_that_names_both(tmp_path: Path) -> None:

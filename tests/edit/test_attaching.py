@@ -15,6 +15,7 @@ import pytest
 import amudai
 from amudai import col
 from amudai.format import ParquetEncoding, row_groups_of
+from tests.any_time import BEFORE_CHRIST, FAR_FUTURE, folder_of_any_time, touch
 
 INDEXES = [amudai.TermIndex("word"), amudai.HashIndex("n")]
 
@@ -127,6 +128,23 @@ def test_a_changed_file_is_an_error_that_names_it(lake: Path, how: str) -> None:
             opened.read()
         assert "year=2025/part.parquet" in str(caught.value)
         assert not opened.verify().ok
+
+
+@pytest.mark.parametrize("time", [-1, 10_500_000_000, FAR_FUTURE, BEFORE_CHRIST])
+def test_files_of_any_time(time: int) -> None:
+    with folder_of_any_time() as folder:
+        path = folder / "a.parquet"
+        pq.write_table(table(0), path)
+        touch(path, time)
+        shard = amudai.attach(folder, folder / "x.amudai.shard")
+        assert shard.read().equals(table(0))
+        assert amudai.refresh(shard, folder / "y.amudai.shard").read().equals(table(0))
+        touch(path, time + 1)
+        with pytest.raises(
+            amudai.StorageError, match=r"expected the file from which this shard was made, modified at "
+        ):
+            amudai.open(shard.url).read()
+        assert amudai.refresh(amudai.open(shard.url), folder / "z.amudai.shard").read().equals(table(0))
 
 
 def test_a_damaged_page_is_an_error_that_names_the_file(lake: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import amudai
 from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature
 from amudai.storage import MemoryStore
+from tests.any_time import BEFORE_CHRIST, FAR_FUTURE, folder_of_any_time, touch
 
 NOW = timedelta(0)
 ROWS = {"n": [1, 2, 5], "text": ["disk full", "all well", "disk"]}
@@ -234,6 +235,18 @@ def test_gc_knows_roots_by_their_content(tmp_path: Path) -> None:
     assert amudai.gc(tmp_path, dry_run=False) == ()
     assert amudai.open(tmp_path / "any name").read().to_pydict() == ROWS
     assert shard.num_rows == 3
+
+
+@pytest.mark.parametrize("time", [FAR_FUTURE, BEFORE_CHRIST])
+def test_gc_of_files_of_any_time(time: int) -> None:
+    with folder_of_any_time() as folder:
+        amudai.write(ROWS, folder / "a.amudai.shard", layout="two-level")
+        lost = left_behind(folder, *NAMES)
+        for path in folder.iterdir():
+            touch(path, time)
+        found = amudai.gc(folder, older_than=NOW, dry_run=False)
+        assert {path_of(file.url) for file in found} == (set(lost) if time < 0 else set())
+        assert amudai.open(folder / "a.amudai.shard").verify().ok
 
 
 def test_gc_waits_for_readers_of_a_replaced_shard(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import fsspec
@@ -105,6 +106,40 @@ def test_an_empty_zip_archive(tmp_path: Path) -> None:
         read(tmp_path / "e.zip")
     with pytest.raises(CorruptedData, match="not a zip file"):
         read(write(tmp_path, "f.zip", b""))
+
+
+SYSLOG_LINE = b"Jan  1 00:00:01 host app: started\n"
+
+
+@pytest.mark.parametrize("date", [0, 0xFFFF, 15 << 5 | 31])
+def test_a_zip_archive_without_times(date: int, tmp_path: Path) -> None:
+    """Programs that know no time write zeros: a month 0."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.log", SYSLOG_LINE)
+    data = bytearray((tmp_path / "a.zip").read_bytes())
+    for mark, distance in ((b"PK\3\4", 12), (b"PK\1\2", 14)):
+        at = data.index(mark) + distance
+        data[at : at + 2] = date.to_bytes(2, "little")
+    # The year is that of today, as if nobody knew when the log was written.
+    years = {datetime.now(UTC).year}
+    (found,) = content(write(tmp_path, "b.zip", bytes(data)), extract=True)["timestamp"]
+    assert found.year in years | {datetime.now(UTC).year}
+
+
+@pytest.mark.parametrize("time", [10**15, -(10**15), 2**87, 1.7e10, "inf", "nan", "1e400", "-1e30"])
+def test_a_tar_archive_with_absurd_times(time: float | str, tmp_path: Path) -> None:
+    is_text = isinstance(time, str)
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.PAX_FORMAT if is_text else tarfile.GNU_FORMAT) as archive:
+        member = tarfile.TarInfo("a.log")
+        member.size = len(SYSLOG_LINE)
+        if is_text:
+            member.pax_headers = {"mtime": str(time)}
+        else:
+            member.mtime = time
+        archive.addfile(member, io.BytesIO(SYSLOG_LINE))
+    before = datetime.now(UTC).year
+    (found,) = content(tmp_path / "a.tar", extract=True)["timestamp"]
+    assert before <= found.year <= datetime.now(UTC).year
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ WORDS_PROPERTY: Final = "catalog.words"
 _MOST_TAIL: Final = 1 << 20
 # So many shards say how many words a shard has.
 _SAMPLED: Final = 16
+# The times that the column `modified` can hold. A shard with another is not recognised, and read.
+_TIMES: Final = range(-(2**63), 2**63)
 
 
 class Catalog:
@@ -221,7 +223,7 @@ def _row(members: Members, number: int, slices: int, word_bytes: int) -> dict[st
     return {
         "shard": shard.name,
         "size": reader.root.size,
-        "modified": shard.modified,
+        "modified": shard.modified if shard.modified in _TIMES else None,
         "rows": reader.num_rows,
         "positions": reader.num_positions,
         "schema": ArrowFields(reader).schema.serialize().to_pybytes(),

@@ -8,7 +8,7 @@ from typing import Final
 
 from amudai.edit.references import references_of
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX
-from amudai.storage import Allowed, Store, is_part
+from amudai.storage import Allowed, Store, is_part, moment
 
 __all__ = ["ORPHAN_GRACE", "Orphan", "orphans_below"]
 
@@ -45,7 +45,7 @@ def orphans_below(store: Store, folder: str, older_than: timedelta, allow: Allow
     now = datetime.now(UTC)
     found = []
     for file, kind in candidates:
-        since = datetime.fromtimestamp((file.modified or 0) / 1e9, UTC)
+        since = moment(file.modified or 0)
         since = max(since, known.retired.get(file.url, since))
         # A file whose time nobody knows stays.
         if file.modified is not None and now - since >= older_than and not known.may_use(file.url):

@@ -22,6 +22,7 @@ from amudai.format import (
     ParquetFileColumn,
     ParquetFooter,
     RangeStats,
+    noted_time,
 )
 from amudai.lazy import lazy
 from amudai.stats import FieldStatistics, merge
@@ -199,8 +200,8 @@ def fingerprint_of_parquet(parquet: ParquetFile) -> Fingerprint:
     """What tells a Parquet file from another of its name: its size, its footer, and when it was modified."""
     file, footer = parquet.artifact, parquet.footer
     mark = Fingerprint.of(file.size, file.size - len(footer), footer)
-    modified = file.store.describe(file.url).modified
-    return Fingerprint(mark.size, mark.start, mark.end, mark.digest, modified or 0)
+    modified = noted_time(file.store.describe(file.url).modified)
+    return Fingerprint(mark.size, mark.start, mark.end, mark.digest, modified)
 
 
 def leaf_nodes(node: SchemaNode) -> Iterator[SchemaNode]:

@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         Fingerprint,
         RootFiles,
         has_root_files,
+        noted_time,
         references_of,
         with_root_files,
     )
@@ -189,7 +190,7 @@ else:
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
             "amudai.format.root_files": (
-                "FILES_PROPERTY Fingerprint RootFiles has_root_files references_of with_root_files"
+                "FILES_PROPERTY Fingerprint RootFiles has_root_files noted_time references_of with_root_files"
             ),
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_carry": "changeable_schema",
@@ -326,6 +327,7 @@ __all__ = [
     "lookup_property",
     "mark_of",
     "moved_indexes",
+    "noted_time",
     "plain_buffers",
     "python_value",
     "python_values",

@@ -15,7 +15,15 @@ from amudai.format.container import Bytes
 from amudai.format.directory import ShardProperties, with_property
 from amudai.format.property_values import AnyValue, any_value, python_value
 
-__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "has_root_files", "references_of", "with_root_files"]
+__all__ = [
+    "FILES_PROPERTY",
+    "Fingerprint",
+    "RootFiles",
+    "has_root_files",
+    "noted_time",
+    "references_of",
+    "with_root_files",
+]
 
 T = TypeVar("T")
 
@@ -30,7 +38,7 @@ _UNKNOWN: Final = bytes(16)  # in the place of a digest
 class Fingerprint:
     """Distinguishes a file from another of the same name: its size, and the hash of the bytes `start` to `end`.
 
-    `modified` is when it was modified, in nanoseconds from 1970, for files that others may write to; 0 if that does not
+    `modified` is when it was modified, as `noted_time` has it, for files that others may write to; 0 if that does not
     matter or is unknown.
     """
 
@@ -48,6 +56,14 @@ class Fingerprint:
     def matches(self, content: Bytes) -> bool:
         """Whether `content`, the bytes `start` to `end` of a file, has the hash of this fingerprint."""
         return len(content) == self.end - self.start and xxhash.xxh3_64_intdigest(content) == self.digest
+
+
+def noted_time(modified: int | None) -> int:
+    """A time in nanoseconds from 1970 as a root notes it: its lowest 64 bits.
+
+    Two times with the same bits lie 584 years apart.
+    """
+    return (modified or 0) % 2**64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

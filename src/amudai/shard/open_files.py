@@ -22,6 +22,7 @@ from amudai.format import (
     check_header,
     directory_range,
     has_root_files,
+    noted_time,
     references_of,
     require_few_entries,
     unframe,
@@ -221,8 +222,8 @@ def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
         raise type(error)(message, **error.place) from error
     require_same(found, expected, "from which this shard was made")
     modified = None if described is None else described.modified
-    if modified is not None and modified != expected.modified:
-        then, now = (np.datetime64(each, "ns") for each in (expected.modified, modified))
+    if modified is not None and noted_time(modified) != expected.modified:
+        then, now = np.array([expected.modified, noted_time(modified)], np.uint64).view("datetime64[ns]")
         message = f"expected the file from which this shard was made, modified at {then}, found it modified at {now}"
         raise StorageError(message, url=url)
     return found

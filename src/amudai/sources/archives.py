@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import calendar
 import io
+import math
 import tarfile
 import threading
 import zipfile
@@ -219,7 +220,7 @@ class _At(io.RawIOBase):
 class _Member(Content):
     """A member of an archive. For a reader that must seek, it is copied to a temporary file once."""
 
-    def __init__(self, archive: Content, name: str, size: int, modified: int, workspace: Workspace) -> None:
+    def __init__(self, archive: Content, name: str, size: int, modified: int | None, workspace: Workspace) -> None:
         self._archive = archive
         self._name = name
         self._size = size
@@ -239,7 +240,7 @@ class _Member(Content):
         return self._size
 
     def modified(self) -> int | None:
-        """The time of the last modification, as the archive has it."""
+        """The time of the last modification, as the archive has it; None if it has none."""
         return self._modified
 
     def identity(self) -> str | None:
@@ -252,8 +253,7 @@ class ZipContent(_Member):
     """A member of a zip archive."""
 
     def __init__(self, content: Content, archive: zipfile.ZipFile, info: zipfile.ZipInfo, workspace: Workspace) -> None:
-        modified = calendar.timegm((*info.date_time, 0, 0, 0)) * 1_000_000_000
-        super().__init__(content, info.filename, info.file_size, modified, workspace)
+        super().__init__(content, info.filename, info.file_size, _zip_time(info), workspace)
         self._zip = archive
         self._info = info
 
@@ -271,10 +271,21 @@ class TarContent(_Member):
     """A member of a tar archive."""
 
     def __init__(self, content: Content, archive: _RandomAccess, info: tarfile.TarInfo, workspace: Workspace) -> None:
-        super().__init__(content, info.name, info.size, int(info.mtime * 1_000_000_000), workspace)
+        super().__init__(content, info.name, info.size, _tar_time(info), workspace)
         self._tar = archive
         self._start = info.offset_data
 
     def open(self) -> pa.NativeFile:
         """A new stream of the bytes."""
         return stream_of(_At(self._tar, self._start, self._size))
+
+
+def _zip_time(info: zipfile.ZipInfo) -> int | None:
+    try:
+        return calendar.timegm((*info.date_time, 0, 0, 0)) * 1_000_000_000
+    except ValueError:
+        return None  # programs that know no time write zeros, and there is no month 0
+
+
+def _tar_time(info: tarfile.TarInfo) -> int | None:
+    return int(info.mtime * 1_000_000_000) if math.isfinite(info.mtime) else None

@@ -27,6 +27,8 @@ _NO_CONTENT: Final = LocalContent("")
 _UNSOUND: Final = (EOFError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
 # What log rotation appends: app.log.1, app.log-20240131, app.log.2024-01-31
 _ROTATED: Final = re.compile(r"(\.log)[.\-_][\d\-]+$")
+# From 1970, in nanoseconds. Times of logs are put into the year of their file, and 64 bits of nanoseconds end in 2262.
+_FARTHEST: Final = 250 * 365 * 86_400 * 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,9 @@ class InputFile:
         return decompressed(self.content.open(), self.compression)
 
     def modified(self) -> float:
-        """The time of the last modification, in seconds from 1970; the time now if nobody knows."""
+        """The time of the last modification, in seconds from 1970; the time now if nobody knows, or if it is absurd."""
         found = self.content.modified()
-        return time.time() if found is None else found / 1_000_000_000
+        return time.time() if found is None or abs(found) > _FARTHEST else found / 1_000_000_000
 
     def size(self) -> int:
         """The size in bytes, before decompression."""

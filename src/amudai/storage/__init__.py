@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from amudai.storage.sizes import Size, size_of
     from amudai.storage.spool import Spool
     from amudai.storage.target_place import TargetPlace
+    from amudai.storage.times import moment
     from amudai.storage.unpublished import is_part
 else:
     __getattr__, __dir__ = lazy_names(
@@ -56,6 +57,7 @@ else:
             "amudai.storage.sizes": "Size size_of",
             "amudai.storage.spool": "Spool",
             "amudai.storage.target_place": "TargetPlace",
+            "amudai.storage.times": "moment",
             "amudai.storage.unpublished": "is_part",
         },
     )
@@ -92,6 +94,7 @@ __all__ = [
     "is_part",
     "is_relative",
     "metered",
+    "moment",
     "object_store_at",
     "open_store",
     "portable_store",

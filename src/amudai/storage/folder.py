@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 
 from amudai.storage.contract import Store
+from amudai.storage.times import moment
 from amudai.storage.unpublished import is_part, remove_abandoned
 
 __all__ = ["remove_parts"]
@@ -30,4 +31,4 @@ def remove_parts(store: Store, folder: str, before: datetime) -> list[str]:
 def _changed(path: str) -> datetime:
     """When a file was written, or got its name: whichever is later, in whole seconds."""
     facts = os.stat(path, follow_symlinks=False)
-    return datetime.fromtimestamp(int(max(facts.st_mtime, facts.st_ctime)), UTC)
+    return moment(max(facts.st_mtime_ns, facts.st_ctime_ns)).replace(microsecond=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any, Final
 
@@ -143,7 +143,8 @@ def _modified(info: dict[str, Any]) -> int | None:
     for name in ("mtime", "last_modified", "LastModified", "updated", "modified", "created"):
         found = info.get(name)
         if isinstance(found, datetime):
-            found = found.timestamp()
+            # One without a zone must be the same time in every zone that a process may have.
+            found = (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
         if isinstance(found, (int, float)):
             return int(found * 1_000_000) * 1_000
     return None
