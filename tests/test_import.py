@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import dedent
@@ -38,6 +39,17 @@ def run(*programs: str, folder: Path | None = None) -> str:
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs Python without the GIL")
+def test_importing_leaves_the_gil_off() -> None:
+    program = """
+    import sys
+    import amudai, amudai.cli, amudai._kernels
+    amudai.open, amudai.write, amudai.dataset
+    assert not sys._is_gil_enabled()
+    """
+    run(program)
 
 
 @pytest.mark.slow

@@ -14,8 +14,15 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+PyModuleDef_Slot slots[] = {
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, nullptr},
+};
+
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_processor", "What this processor can do.", 0, functions, nullptr, nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT, "_processor", "What this processor can do.", 0, functions, slots, nullptr, nullptr, nullptr,
 };
 
 }  // namespace
