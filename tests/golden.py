@@ -100,7 +100,7 @@ def _index_case(folder: Path, entry: dict[str, Any]) -> IndexCase:
 
 def _manifest(folder: Path) -> list[dict[str, Any]]:
     """The cases of a set. A set that is not there is an error: without it nothing tests compatibility."""
-    entries: list[dict[str, Any]] = json.loads((folder / "manifest.json").read_text())
+    entries: list[dict[str, Any]] = json.loads((folder / "manifest.json").read_text("utf-8"))
     return entries
 
 

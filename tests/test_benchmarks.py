@@ -172,7 +172,7 @@ def test_a_page_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     options = ["--results", str(file), "--real", str(file), "--growth", str(grown)]
     monkeypatch.setattr(sys, "argv", ["page", str(filled), *options])
     page.main()
-    text = filled.read_text()
+    text = filled.read_text("utf-8")
     assert "old" not in text
     assert "| logs | scan_2 | **5.00** |  |  | parquet-zstd 1.00 | 3 | 5 |" in text
     assert "| logs | size | **0.50** |  |  | parquet-zstd 1.00 |  |  |" in text
@@ -189,7 +189,7 @@ def test_a_page_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.source
 def test_the_page_of_figures_has_its_places() -> None:
-    text = (Path(__file__).parents[1] / "docs" / "performance.md").read_text()
+    text = (Path(__file__).parents[1] / "docs" / "performance.md").read_text("utf-8")
     for place in page.PLACES:
         content = text.partition(f"<!-- {place} -->")[2].partition(f"<!-- /{place} -->")[0]
         assert content.strip(), place

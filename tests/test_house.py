@@ -83,7 +83,7 @@ def modules_of(room: str) -> list[Path]:
 
 def imported_rooms(path: Path) -> Iterator[tuple[int, str]]:
     """Line and room of every import of our own, those for type checkers and those inside functions included."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: a relative import hides the room"
             parts = (node.module or "").split(".")
@@ -144,7 +144,7 @@ def private_uses(source: str, room: str) -> Iterator[str]:
 @pytest.mark.parametrize("room", sorted(OUTSIDE & set(rooms())))
 def test_programs_use_public_names_only(room: str) -> None:
     for path in modules_of(room):
-        assert list(private_uses(path.read_text(), room)) == [], path.relative_to(ROOT)
+        assert list(private_uses(path.read_text("utf-8"), room)) == [], path.relative_to(ROOT)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def names_offered(module: str) -> set[str]:
 
 def wrong_doors(path: Path, room: str) -> Iterator[str]:
     """Imports of other rooms that go around their doors."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Import):
             deep = [each.name for each in node.names if each.name.startswith("amudai.") and each.name.count(".") > 1]
@@ -211,7 +211,7 @@ def private_names(room: str) -> set[str]:
     """The private attributes, functions and classes that a room defines."""
     found = set()
     for path in modules_of(room):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
                 case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                     found.add(name)
@@ -239,7 +239,7 @@ def test_no_private_name_crosses_a_wall(room: str) -> None:
     for path in modules_of(room):
         if "wire" in path.parts:
             continue  # generated
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[:2] != ["amudai", room]:
                 taken = [each.name for each in node.names if is_private(each.name) and each.name != "_kernels"]
                 assert taken == [], f"{path.relative_to(ROOT)}:{node.lineno}"
@@ -249,7 +249,7 @@ def test_no_private_name_crosses_a_wall(room: str) -> None:
 
 def lazy_table(package: str) -> dict[str, set[str]] | None:
     """The table that the package's `__init__` gives to `lazy_names`; None where it gives none."""
-    tree = ast.parse((SOURCE / package / "__init__.py").read_text())
+    tree = ast.parse((SOURCE / package / "__init__.py").read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_names":
             assert ast.unparse(node.args[0]) == "__name__"
@@ -259,7 +259,7 @@ def lazy_table(package: str) -> dict[str, set[str]] | None:
 
 @pytest.mark.parametrize("package", packages())
 def test_packages_import_nothing_of_their_own(package: str) -> None:
-    body = ast.parse((SOURCE / package / "__init__.py").read_text()).body
+    body = ast.parse((SOURCE / package / "__init__.py").read_text("utf-8")).body
     imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     ours = [ast.unparse(node) for node in imports if "amudai" in ast.unparse(node)]
     assert ours in ([], ["from amudai.lazy import lazy_names"])
@@ -271,7 +271,7 @@ def test_names_of_a_package_are_listed_three_times_alike(package: str) -> None:
     table = lazy_table(package)
     if table is None:
         return
-    body = ast.parse((SOURCE / package / "__init__.py").read_text()).body
+    body = ast.parse((SOURCE / package / "__init__.py").read_text("utf-8")).body
     checked = next(node for node in body if isinstance(node, ast.If))
     assert ast.unparse(checked.test) == "TYPE_CHECKING"
     imports = {
@@ -320,7 +320,7 @@ def test_what_a_package_offers_is_pickled_by_its_own_name() -> None:
 
 def types_named(path: Path) -> Iterator[tuple[str, str]]:
     """The name of each type that a module defines, and its meaning: where a class is, what an alias stands for."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         match node:
             case ast.ClassDef(name=name):
                 yield name, f"{path.relative_to(ROOT)}:{node.lineno}"
@@ -360,7 +360,7 @@ def test_names_with_two_meanings_are_noticed(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("room", rooms())
 def test_a_room_answers_a_question(room: str) -> None:
     path = modules_of(room)[0]
-    docstring = ast.get_docstring(ast.parse(path.read_text()))
+    docstring = ast.get_docstring(ast.parse(path.read_text("utf-8")))
     assert docstring is not None
     assert docstring.splitlines()[0].endswith("?"), f"{path.relative_to(ROOT)}: {docstring.splitlines()[0]}"
 
@@ -370,7 +370,7 @@ def test_a_module_says_what_is_in_it(room: str) -> None:
     for path in modules_of(room):
         if "wire" in path.parts:
             continue  # generated
-        assert ast.get_docstring(ast.parse(path.read_text())), path
+        assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), path
 
 
 def test_no_plans_are_left_in_the_code() -> None:
@@ -378,7 +378,7 @@ def test_no_plans_are_left_in_the_code() -> None:
     for folder in ("src", "cpp"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".pyi", ".hpp", ".cpp"):
-                found = words.search(path.read_text())
+                found = words.search(path.read_text("utf-8"))
                 assert found is None, f"{path.relative_to(ROOT)}: {found and found.group()}"
 
 
@@ -408,7 +408,7 @@ def misplaced_lines(changelog: str) -> Iterator[str]:
 
 
 def test_the_changelog_has_the_form_of_keepachangelog() -> None:
-    assert list(misplaced_lines((ROOT / "CHANGELOG.md").read_text())) == []
+    assert list(misplaced_lines((ROOT / "CHANGELOG.md").read_text("utf-8"))) == []
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_stubs_are_those_of_the_module() -> None:
     tool = module_from_spec(spec)
     spec.loader.exec_module(tool)
     assert tool.TARGET == SOURCE / "_kernels.pyi"
-    assert tool.stubs() == tool.TARGET.read_text()
+    assert tool.stubs() == tool.TARGET.read_text("utf-8")
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)

@@ -43,7 +43,7 @@ class Block:
 
 
 def blocks_of(page: Path) -> list[Block]:
-    text = page.read_text()
+    text = page.read_text("utf-8")
     found = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
     return [Block(match[1], match[2], text.count("\n", 0, match.start()) + 2) for match in found]
 
@@ -99,13 +99,13 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text()))
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8")))
     there = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
     assert there == listed
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    listed = re.findall(r"^::: amudai\.(?:\w+\.)*(\w+)$", (ROOT / "docs" / "api.md").read_text(), re.M)
+    listed = re.findall(r"^::: amudai\.(?:\w+\.)*(\w+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.M)
     assert sorted(listed) == sorted([*amudai.__all__, "testing"])  # a module, for authors of plug-ins
 
 

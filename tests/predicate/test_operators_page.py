@@ -24,7 +24,7 @@ Case = tuple[str | None, str, Any, bool | None]
 
 def rows_below(heading: str) -> list[list[str]]:
     """The cells of the table below a heading."""
-    lines = PAGE.read_text().split(f"## {heading}\n")[1].split("\n## ")[0].splitlines()
+    lines = PAGE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0].splitlines()
     table = [line for line in lines if line.startswith("|")][2:]
     return [[cell.strip().strip("`") for cell in line.strip("|").split(" |")] for line in table]
 
