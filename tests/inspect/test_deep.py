@@ -398,6 +398,10 @@ def test_lists_of_a_fixed_size_in_lists_of_parquet(tmp_path: Path) -> None:
     kind = pa.map_(pa.string(), pa.list_(pa.bool_(), 2))
     values = [[("a", None)], [("b", [True, None]), ("c", None)], [], None]
     pq.write_table(pa.table({"x": pa.array(values, kind)}), tmp_path / "x.parquet")
+    try:
+        pq.read_table(tmp_path / "x.parquet")
+    except pa.ArrowInvalid:
+        pytest.skip("this pyarrow does not read null lists of a fixed size from Parquet")
     shard = amudai.attach(tmp_path / "x.parquet", tmp_path / "x.amudai.shard")
     assert shard.verify(deep=True).problems == ()
     assert shard["x"].read().to_pylist() == values
