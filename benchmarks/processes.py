@@ -34,12 +34,14 @@ def run_worker(
 
     If the worker fails or takes too long, the first of `job["works"]` that it did not finish has the error.
     """
+    # Without byte code, the first run of a worker would compile the modules that it imports.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
         [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, **(environment or {})},
+        env={**inherited, **(environment or {})},
         cwd=ROOT,
     )
     assert process.stdin is not None
