@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow.reorder import nulls, taken
+from amudai.arrow.reorder import WIDE, nulls, taken
 
 __all__ = ["conformed"]
 
@@ -82,10 +82,7 @@ def _coded(array: pa.Array, kind: pa.DataType) -> pa.Array:
     values = taken(array.dictionary, array.indices) if pa.types.is_dictionary(array.type) else array
     if not pa.types.is_dictionary(kind):
         return conformed(values, kind)
-    plain = kind.value_type
-    if pa.types.is_string_view(plain) or pa.types.is_binary_view(plain):
-        plain = pa.large_string() if pa.types.is_string_view(plain) else pa.large_binary()
-    coded = conformed(values, plain).dictionary_encode()
+    coded = conformed(values, WIDE.get(kind.value_type, kind.value_type)).dictionary_encode()
     codes, dictionary = coded.indices.cast(kind.index_type), coded.dictionary.cast(kind.value_type)
     return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=kind.ordered)
 

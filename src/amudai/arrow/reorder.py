@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["nulls", "reordered", "taken", "taken_of_chunks", "union_places", "without_rows"]
+__all__ = ["WIDE", "nulls", "reordered", "taken", "taken_of_chunks", "union_places", "without_rows"]
 
 _Ints: TypeAlias = npt.NDArray[np.int64]
 
-# Arrow takes from these, and not from views.
 _LISTS: Final[dict[int, Any]] = {
     pa.lib.Type_LIST: pa.ListArray,
     pa.lib.Type_LARGE_LIST: pa.LargeListArray,
     pa.lib.Type_LIST_VIEW: pa.ListViewArray,
     pa.lib.Type_LARGE_LIST_VIEW: pa.LargeListViewArray,
 }
-_WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+# Arrow takes from these, and not from views.
+WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def without_rows(schema: pa.Schema) -> pa.Table:
@@ -70,7 +70,7 @@ def taken(values: pa.Array, places: pa.Array) -> pa.Array:
         return _union(values, places)
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, taken(values.storage, places))
-    if (wide := _WIDE.get(kind)) is not None:
+    if (wide := WIDE.get(kind)) is not None:
         return values.cast(wide).take(places).cast(kind)
     if kinds.is_dictionary(kind):
         return pa.DictionaryArray.from_arrays(values.indices.take(places), values.dictionary, ordered=kind.ordered)
