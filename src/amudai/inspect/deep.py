@@ -51,8 +51,8 @@ class RecomputedStatistics:
         self._whole: dict[int, FieldStatistics] = {}
         self._constants: dict[int, AnyValue | None] = {}
         self._bounds: set[int] = set()  # schema ids of fields that some stripe counts by the levels of Parquet
-        self._below_lists = _below_lists(reader.schema.fields())
-        self._below_sized = _below_sized_lists(reader.schema.fields()) & self._below_lists
+        self._below_lists = _ids_below(reader.schema.fields(), BasicType.LIST, BasicType.MAP)
+        self._below_sized = self._below_lists & _ids_below(reader.schema.fields(), BasicType.FIXED_SIZE_LIST)
 
     def stripe(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Raise CorruptedData if a top-level field, or one below it, has other statistics than its values."""
@@ -145,16 +145,10 @@ class RecomputedStatistics:
             _differ("constant", "none" if constant is None else constant.value, said.value)
 
 
-def _below_lists(nodes: Sequence[SchemaNode]) -> frozenset[int]:
-    """The schema ids of all fields below lists and maps."""
-    lists = [node for node in nodes_below(nodes) if node.basic_type in (BasicType.LIST, BasicType.MAP)]
-    return frozenset(each.schema_id for node in lists for each in nodes_below(node.children))
-
-
-def _below_sized_lists(nodes: Sequence[SchemaNode]) -> frozenset[int]:
-    """The schema ids of all fields below lists of a fixed size."""
-    lists = [node for node in nodes_below(nodes) if node.basic_type is BasicType.FIXED_SIZE_LIST]
-    return frozenset(each.schema_id for node in lists for each in nodes_below(node.children))
+def _ids_below(nodes: Sequence[SchemaNode], *kinds: BasicType) -> frozenset[int]:
+    """The schema ids of all fields below fields of these types."""
+    parents = [node for node in nodes_below(nodes) if node.basic_type in kinds]
+    return frozenset(each.schema_id for node in parents for each in nodes_below(node.children))
 
 
 def compare_statistics(stored: FieldDescriptor, expected: FieldStatistics, node: SchemaNode) -> None:
