@@ -143,20 +143,19 @@ class ComparedFiles:
     def require_no_loss(self, columns: Mapping[str, int]) -> None:
         """Raise InvalidArgument if a column that was added since would be lost, or its values in unchanged files."""
         added = next((name for name in self._columns if name not in columns), None)
-        expected = f"shard: expected no column that was added since, found {added!r}"
+        loss = None if added is None else self._loss()
+        if loss is not None:
+            message = f"shard: expected no column that was added since, found {added!r}: {loss}"
+            raise InvalidArgument(f"{message}; attach the files again, and add it to that shard", url=self.reader.url)
+
+    def _loss(self) -> str | None:
+        """What a column that was added since would lose; None if it loses nothing."""
         names = set(self.same.values())
-        for ordinal in set(range(len(self.groups))).difference(self.kept) if added is not None else ():
+        for ordinal in set(range(len(self.groups))).difference(self.kept):
             if any(file in names for file, _ in self.groups[ordinal]):
                 cause = next((f"{file} changed" for file, _ in self.groups[ordinal] if file not in names), None)
-                hint = f"its values in stripe {ordinal} would be lost, because {cause or 'types of columns changed'}"
-                raise InvalidArgument(
-                    f"{expected}: {hint}; attach the files again, and add it to that shard", url=self.reader.url
-                )
-        if added is not None and not self.kept:
-            hint = "it would be lost, because no stripe is kept"
-            raise InvalidArgument(
-                f"{expected}: {hint}; attach the files again, and add it to that shard", url=self.reader.url
-            )
+                return f"its values in stripe {ordinal} would be lost, because {cause or 'types of columns changed'}"
+        return None if self.kept else "it would be lost, because no stripe is kept"
 
     @property
     def _columns(self) -> dict[str, int]:
