@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from amudai.arrow import taken
+from amudai.arrow import computable, taken
 
 __all__ = ["comparable"]
 
@@ -18,10 +18,5 @@ def comparable(values: pa.Array) -> pa.Array:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return comparable(taken(values.dictionary, values.indices))
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        return values.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
-    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
-        return values.cast(pa.decimal128(kind.precision, kind.scale))
-    if pa.types.is_float16(kind):
-        values = values.cast(pa.float32())
+    values = computable(values)
     return pc.add(values, 0.0) if pa.types.is_floating(values.type) else values

@@ -5,8 +5,8 @@ type of an Arrow field. On the way out `arrays.py` turns decoded columns into ar
 `arrow_fields.py` says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in
 `inputs.py` makes batches of what a user has, and `storing.py` makes of their arrays what encoders take;
 `nanoseconds.py` has the fields for what ticks of 100 ns leave of nanoseconds, and `annotations.py` extension types and
-aliases. `uniting.py` has the types of several
-shards together, and `conforming.py` turns values of one shard into them.
+aliases. `uniting.py` has the types of several shards together, and `conforming.py` turns values of one shard into them.
+`computing.py` turns values into types that Arrow's functions take.
 """
 
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from amudai.arrow.arrow_fields import INTERNAL_MARK, ArrowFields, short_role
     from amudai.arrow.changed import changed_schema
     from amudai.arrow.columnless import rows_without_columns
+    from amudai.arrow.computing import computable
     from amudai.arrow.conforming import conformed
     from amudai.arrow.decoded_together import small_arrays
     from amudai.arrow.foreign import stored_values
@@ -51,6 +52,7 @@ else:
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields INTERNAL_MARK short_role",
             "amudai.arrow.columnless": "rows_without_columns",
+            "amudai.arrow.computing": "computable",
             "amudai.arrow.conforming": "conformed",
             "amudai.arrow.changed": "changed_schema",
             "amudai.arrow.decoded_together": "small_arrays",
@@ -90,6 +92,7 @@ __all__ = [
     "check_aliases",
     "child_type",
     "columns_of",
+    "computable",
     "conformed",
     "extension_of",
     "extensions_of",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import struct_member, taken, value_type, variant_values
+from amudai.arrow import computable, struct_member, taken, value_type, variant_values
 from amudai.encoding import GUID_LENGTH, guid_texts, texts_among
 from amudai.errors import InvalidArgument
 from amudai.predicate.bound import BoundLeaf
@@ -254,17 +254,9 @@ def _matches(array: pa.Array, pattern: str, valid: Bools) -> Bools:
 
 
 def _computable(array: pa.Array) -> pa.Array:
-    """The same values in a type that all functions of Arrow support."""
+    """The same values in a type that Arrow compares."""
+    array = computable(array)
     kind = array.type
-    if pa.types.is_float16(kind):
-        return array.cast(pa.float32())
-    if pa.types.is_string_view(kind):
-        return array.cast(pa.large_string())
-    if pa.types.is_binary_view(kind):
-        return array.cast(pa.large_binary())
-    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
-        array = array.cast(pa.decimal128(kind.precision, kind.scale))
-        kind = array.type
     if pa.types.is_decimal(kind) and kind.scale < 0:
         # Arrow does not compare them: the same digits, with the power of ten left out.
         make = pa.decimal128 if pa.types.is_decimal128(kind) else pa.decimal256

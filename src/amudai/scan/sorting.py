@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.arguments import is_one_of, sequence, shown
-from amudai.arrow import reordered, struct_member, taken, without_rows
+from amudai.arrow import computable, reordered, struct_member, taken, without_rows
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.storage import Spool
 from amudai.types import parse_path
@@ -249,12 +249,6 @@ def _comparable(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArra
         return _comparable(pa.chunked_array([taken(each.dictionary, each.indices) for each in chunks], kind.value_type))
     if pa.types.is_run_end_encoded(kind):
         return _comparable(pc.run_end_decode(values))
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        return values.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
-    if pa.types.is_float16(kind):
-        return values.cast(pa.float32())
-    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
-        return values.cast(pa.decimal128(kind.precision, kind.scale))
     if (
         pa.types.is_timestamp(kind)
         or pa.types.is_duration(kind)
@@ -264,7 +258,7 @@ def _comparable(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArra
         return values.cast(pa.int64())  # Python's own times have no nanoseconds
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):
         return values.cast(pa.int32())
-    return values
+    return computable(values)
 
 
 _SORTABLE: Final = (
