@@ -18,7 +18,7 @@ from amudai.api.shard import Shard
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, request_of
 from amudai.arguments import is_one_of, names, path_text, shown, whole_number
-from amudai.arrow import reordered, without_rows
+from amudai.arrow import concatenated, reordered, without_rows
 from amudai.datasets import (
     CATALOG_NAME,
     MOST_WORD_BYTES,
@@ -274,9 +274,9 @@ class Dataset(Tabular):
                 shard = Shard(members.expected_reader(number), threads=self._threads)
                 taken = shard.take(positions[mine], wanted, threads=threads, include_deleted=include_deleted)
             result = ResultColumns(scan.schema, constants)
-            parts.append(result.of_table(taken, len(mine)))
+            parts.append(result.of_table(taken))
             order.append(mine)
-        table = pa.concat_tables(parts)
+        table = concatenated(parts)
         if not order:
             return table
         places = np.concatenate(order)

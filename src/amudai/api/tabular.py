@@ -13,6 +13,7 @@ from amudai.api.sampling import sample_of
 from amudai.api.scan import Scan
 from amudai.api.where import Where, predicate_of
 from amudai.arguments import names, whole_number
+from amudai.arrow import concatenated
 from amudai.scan import Explanation
 
 if TYPE_CHECKING:
@@ -192,8 +193,9 @@ class Tabular(ABC):
             found.insert(1, self.scan(columns, where, slice(start, end)).to_table())
             total += found[1].num_rows
             end, look = start, 4 * look
-        rows = pa.concat_tables(found)
-        return rows.slice(max(0, rows.num_rows - wanted))
+        rows = concatenated(found)
+        count = min(wanted, rows.num_rows)
+        return rows.slice(rows.num_rows - count, count)
 
     def sample(
         self,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from amudai.arrow.arrays import least_bits, to_array
     from amudai.arrow.arrow_fields import INTERNAL_MARK, ArrowFields, short_role
     from amudai.arrow.changed import changed_schema
-    from amudai.arrow.columnless import rows_without_columns
+    from amudai.arrow.columnless import concatenated, rows_without_columns, table_without_columns
     from amudai.arrow.computing import computable
     from amudai.arrow.conforming import conformed
     from amudai.arrow.decoded_together import small_arrays
@@ -51,7 +51,7 @@ else:
             "amudai.arrow.annotations": "Extension aliases_of annotated check_aliases extension_of extensions_of",
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields INTERNAL_MARK short_role",
-            "amudai.arrow.columnless": "rows_without_columns",
+            "amudai.arrow.columnless": "concatenated rows_without_columns table_without_columns",
             "amudai.arrow.computing": "computable",
             "amudai.arrow.conforming": "conformed",
             "amudai.arrow.changed": "changed_schema",
@@ -93,6 +93,7 @@ __all__ = [
     "child_type",
     "columns_of",
     "computable",
+    "concatenated",
     "conformed",
     "extension_of",
     "extensions_of",
@@ -115,6 +116,7 @@ __all__ = [
     "stored_form",
     "stored_values",
     "struct_member",
+    "table_without_columns",
     "taken",
     "taken_of_chunks",
     "ticks_around",

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.arrow.columnless import table_without_columns
+
 __all__ = ["WIDE", "nulls", "reordered", "taken", "taken_of_chunks", "union_places", "without_rows"]
 
 _Ints: TypeAlias = npt.NDArray[np.int64]
@@ -29,6 +31,8 @@ def without_rows(schema: pa.Schema) -> pa.Table:
 
 def reordered(table: pa.Table, order: pa.Array) -> pa.Table:
     """The rows at the positions in `order`, which may repeat."""
+    if not table.num_columns:
+        return table_without_columns(len(order), table.schema)
     try:
         return table.take(order)
     except pa.ArrowNotImplementedError:

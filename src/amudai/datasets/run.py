@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import ArrowFields, without_rows
+from amudai.arrow import ArrowFields, concatenated, without_rows
 from amudai.datasets.constants import paths_of, settled
 from amudai.datasets.members import Members, columns_of_member
 from amudai.datasets.pruning import possible_shards
@@ -212,7 +212,7 @@ class DatasetRun:
             if left == 0:
                 break
         self._found = sum(part.num_rows for part in parts)
-        return pa.concat_tables(parts)
+        return concatenated(parts)
 
     def _table(self, index: int) -> pa.Table:
         run, result = self._run(index, 1, self.limit)

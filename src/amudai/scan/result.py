@@ -50,12 +50,12 @@ class ResultColumns:
         """All rows of the run."""
         if not run.schema.names:
             return pa.Table.from_batches(self.batches(run), self._schema)
-        return self.of_table(run.table(), 0)
+        return self.of_table(run.table())
 
-    def of_table(self, table: pa.Table, rows: int) -> pa.Table:
-        """The rows of a table of the shard. A table without columns does not say how many rows it has."""
+    def of_table(self, table: pa.Table) -> pa.Table:
+        """The rows of a table of the shard."""
         if not table.schema.names:
-            return pa.Table.from_batches([self._built(None, rows)] if rows else [], self._schema)
+            return pa.Table.from_batches([self._built(None, table.num_rows)] if table.num_rows else [], self._schema)
         if table.schema.equals(self._schema, check_metadata=True):
             return table
         return pa.Table.from_batches([self.batch(batch) for batch in table.to_batches()], self._schema)

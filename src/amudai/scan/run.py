@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import least_bits, rows_without_columns
+from amudai.arrow import least_bits, rows_without_columns, table_without_columns
 from amudai.collection import MANY_COLUMNS, uncollected
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
@@ -129,6 +129,8 @@ class ScanRun:
         rows = self.rows()
         with self._receipt.phase("read"):
             selected, schema = self.plan.columns, self.plan.schema
+            if not selected:
+                return table_without_columns(rows.count, schema)
             small: dict[int, list[pa.Array]] = {}
             if rows.count <= CHUNK_ROWS:
                 small = read_small_columns(self.plan.shard, selected, rows, self._each_metered)
