@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks import growth, report
 
-OURS = ("amudai", "amudai-high", "amudai-idx")
+OURS = ("amudai", "amudai-high", "amudai-views", "amudai-idx")
 INDEXED = ("amudai-idx", "clickhouse-idx", "lance-idx")
 BOUND = "ipc-raw"
 """Uncompressed and mapped, nothing is decoded: what no compressed format can reach, and not a peer."""

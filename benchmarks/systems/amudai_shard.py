@@ -1,4 +1,4 @@
-"""Amudai shards, written by this project: without indexes, at high compression, and with indexes."""
+"""Amudai shards, written by this project: in the forms that a user may choose."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 
 import numpy as np
+import pyarrow as pa
 
 from .base import System
 
@@ -77,6 +78,24 @@ class AmudaiHigh(Amudai):
     profile = "high_compression"
 
 
+class AmudaiViews(Amudai):
+    """The same shards, with texts as Arrow's views: what Vortex and polars give, too."""
+
+    name = "amudai-views"
+    ext = ".views.amudai.shard"
+
+    def __init__(self, threads):
+        super().__init__(threads)
+        self.types = {}
+
+    def open(self, path):
+        if path not in self.types:
+            with self.am.open(path) as shard:
+                texts = [each.name for each in shard.schema if pa.types.is_string(each.type)]
+            self.types[path] = dict.fromkeys(texts, pa.string_view())
+        return self.am.open(path, schema=self.types[path])
+
+
 class AmudaiIndexed(Amudai):
     name = "amudai-idx"
     ext = ".idx.amudai.shard"
@@ -90,4 +109,4 @@ class AmudaiIndexed(Amudai):
         return out
 
 
-SYSTEMS = [Amudai, AmudaiHigh, AmudaiIndexed]
+SYSTEMS = [Amudai, AmudaiHigh, AmudaiViews, AmudaiIndexed]
