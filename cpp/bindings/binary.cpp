@@ -58,6 +58,11 @@ std::array<Span, 1> few_slots(const Blocks& blocks, std::size_t first, std::size
     return {Span{0, first, count}};
 }
 
+// What decoding the offsets of slots reads and writes. Offsets are decoded a chunk at a time, so each block counts.
+std::size_t offsets_work(const Blocks& blocks, std::span<const Span> spans) {
+    return (blocks.blocks().size() * bits::chunk_values + numeric::total(spans)) * sizeof(std::uint32_t);
+}
+
 }  // namespace
 
 void bind_binary(nb::module_& m) {
@@ -107,7 +112,7 @@ void bind_binary(nb::module_& m) {
         require_bitmap(validity, out.shape(0) - 1);
         return with_offsets(out, [&](auto offsets) {
             if (offsets[at] < 0) throw nb::value_error("out: expected the place where the values begin");
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(offsets_work(blocks, spans));
             return binary::decode_offsets(blocks.blocks(), spans, blocks.inflated(), offsets, validity.data(), at, span(origins), span(sizes));
         });
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "out"_a.noconvert(),
@@ -124,7 +129,7 @@ void bind_binary(nb::module_& m) {
         if (origins.shape(0) != spans.size()) throw nb::value_error("origins: expected one for each span");
         with_offsets(offsets, [&](auto values) {
             using Offset = typename decltype(values)::value_type;
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans) * sizeof(Offset));
             require_room<Offset>(values.subspan(at, numeric::total(spans) + 1), out.shape(0));
             binary::decode_bytes<Offset>(blocks.blocks(), spans, blocks.inflated(), span(origins), values, at, text, span(out));
         });
@@ -143,7 +148,7 @@ void bind_binary(nb::module_& m) {
         offsets.data()[0] = 0;
         std::size_t nulls = 0;
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(offsets_work(blocks, spans));
             nulls = binary::decode_offsets(blocks.blocks(), std::span{spans}, blocks.inflated(), offsets.span(),
                                            validity.data(), 0, {&origin, 1}, {&size, 1});
         }
@@ -165,7 +170,7 @@ void bind_binary(nb::module_& m) {
         require_room<std::int64_t>(values, size);
         NumpyMemory<std::uint8_t> data(size + Arena::slack);
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(blocks.size_bytes() + size);
             binary::decode_bytes<std::int64_t>(blocks.blocks(), std::span{spans}, blocks.inflated(), {&origin, 1}, values, 0,
                                                false, data.span());
         }
@@ -178,7 +183,7 @@ void bind_binary(nb::module_& m) {
                              std::size_t size, Out<std::uint8_t> out, Out<std::uint8_t> validity, std::size_t at) {
         const auto spans = spans_of(blocks, block, first, count, 1, at, 8 * validity.shape(0));
         if (out.shape(0) < (at + numeric::total(spans)) * size) throw nb::value_error("out: too short");
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans) * size);
         return binary::decode_fixed(blocks.blocks(), spans, blocks.inflated(), size, span(out), validity.data(), at);
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "size"_a, "out"_a.noconvert(),
     "validity"_a.noconvert(), "at"_a,
@@ -208,7 +213,7 @@ void bind_binary(nb::module_& m) {
         require_bitmap(validity, codes.shape(0));
         return with_offsets(out, [&](auto offsets) {
             offsets[0] = 0;
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(codes.shape(0) * sizeof(std::uint64_t));
             return binary::gather::offsets(span(codes), span(entries), null_code.value_or(binary::gather::no_null), offsets, validity.data());
         });
     }, "codes"_a.noconvert(), "entries"_a.noconvert(), "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
@@ -218,7 +223,7 @@ void bind_binary(nb::module_& m) {
 
     m.def("gather_bytes", [](In<std::uint32_t> codes, In<std::uint8_t> values, In<std::uint64_t> entries, Out<std::uint8_t> out) {
         if (entries.shape(0) == 0 || span(entries).back() > values.shape(0)) throw nb::value_error("entries: expected offsets of the values");
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(codes.shape(0) * sizeof(std::uint32_t) + out.shape(0));
         binary::gather::bytes(span(codes), span(values), span(entries), span(out));
     }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "out"_a.noconvert(),
     nb::sig("def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
@@ -231,7 +236,7 @@ void bind_binary(nb::module_& m) {
         if (values.shape(0) > std::numeric_limits<std::int32_t>::max()) throw nb::value_error("values: expected less than 2 GiB");
         if (out.shape(0) / binary::gather::View::size < codes.shape(0)) throw nb::value_error("out: too short");
         require_bitmap(validity, codes.shape(0));
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(out.shape(0));
         return binary::gather::views(span(codes), span(values), span(entries), null_code.value_or(binary::gather::no_null), span(out), validity.data());
     }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
     nb::sig("def gather_views(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
@@ -242,7 +247,7 @@ void bind_binary(nb::module_& m) {
                              std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {
         if (out.shape(0) < codes.shape(0) * size) throw nb::value_error("out: too short");
         require_bitmap(validity, codes.shape(0));
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(codes.shape(0) * sizeof(std::uint32_t) + out.shape(0));
         return binary::gather::fixed(span(codes), span(values), size, null_code.value_or(binary::gather::no_null), span(out), validity.data());
     }, "codes"_a.noconvert(), "values"_a.noconvert(), "size"_a, "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
     nb::sig("def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int, null_code: int | None, "
@@ -250,7 +255,7 @@ void bind_binary(nb::module_& m) {
     "Write dictionary values of a fixed size; return the number of nulls.");
 
     m.def("require_text", [](In<std::uint8_t> values, In<std::uint64_t> offsets) {
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(values.shape(0));
         utf8::require_text<std::uint64_t>(span(values), span(offsets));
     }, "values"_a.noconvert(), "offsets"_a.noconvert(),
     nb::sig("def require_text(values: NDArray[np.uint8], offsets: NDArray[np.uint64]) -> None"),

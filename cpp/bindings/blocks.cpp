@@ -1,5 +1,7 @@
 #include "bindings/blocks.hpp"
 
+#include <numeric>
+
 namespace amudai::bindings {
 
 Blocks::Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> starts, In<std::uint64_t> sizes,
@@ -11,7 +13,7 @@ Blocks::Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> star
     buffers_.reserve(buffers.size());
     for (const auto buffer : buffers) buffers_.emplace_back(buffer);
     blocks_.reserve(n);
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(std::accumulate(sizes.data(), sizes.data() + n, std::size_t{0}));
     for (std::size_t i = 0; i < n; ++i) {
         at_block(span(ordinals)[i], [&] {
             if (span(which)[i] >= buffers_.size()) throw nb::value_error("blocks: expected one of the buffers");
@@ -27,7 +29,7 @@ Blocks::Blocks(nb::handle buffer, std::uint64_t ordinal, std::span<const std::ui
     buffers_.emplace_back(buffer);
     blocks_.reserve(sizes.size());
     const auto bytes = buffers_[0].bytes();
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked(bytes.size());
     std::uint64_t at = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         at_block(ordinal + i, [&] { open(part("block bytes", bytes, at, sizes[i]), counts[i], ordinal + i, checksums, verify); });
@@ -38,6 +40,7 @@ Blocks::Blocks(nb::handle buffer, std::uint64_t ordinal, std::span<const std::ui
 void Blocks::open(Bytes bytes, std::uint64_t count, std::uint64_t ordinal, bool checksums, bool verify) {
     require_range("values of a block", count, 1, std::numeric_limits<std::uint32_t>::max());
     blocks_.push_back(open_block(bytes, count, ordinal, checksums, verify));
+    size_bytes_ += bytes.size();
 }
 
 Frame Blocks::locate(Bytes frame, std::size_t decoded, std::string_view codec) const {

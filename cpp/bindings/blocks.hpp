@@ -28,6 +28,19 @@ auto span(const Array& array) {
     return std::span{array.data(), array.shape(0)};
 }
 
+// Lets other threads run Python for the rest of a scope that reads and writes about so many bytes. With little to do, the
+// scope keeps the interpreter to itself: waking a thread and waiting for one's turn again would take longer than the work.
+class Unlocked {
+public:
+    explicit Unlocked(std::size_t bytes) {
+        if (bytes >= least_bytes) released_.emplace();
+    }
+
+private:
+    static constexpr std::size_t least_bytes = 32 * 1024;
+    std::optional<nb::gil_scoped_release> released_;
+};
+
 // Checks that the ranges ascend, that none is empty, and that none touches the next.
 inline bits::Ranges ranges_of(const In<std::uint64_t>& starts, const In<std::uint64_t>& ends,
                               const char* refusal = "ranges: expected ascending ones that neither are empty nor touch") {
@@ -70,6 +83,8 @@ public:
     Blocks& operator=(const Blocks&) = delete;
 
     std::span<const Block> blocks() const { return blocks_; }
+    // Bytes of all blocks.
+    std::size_t size_bytes() const { return size_bytes_; }
     const Inflated& inflated() const { return inflated_; }
     Frame locate(Bytes frame, std::size_t decoded, std::string_view codec) const;
     std::vector<bool> are_whole(const std::vector<Frame>& frames) const;
@@ -84,6 +99,7 @@ private:
     std::vector<Held> contents_;
     std::optional<Held> dictionary_;
     std::vector<Block> blocks_;
+    std::size_t size_bytes_ = 0;
     Inflated inflated_;
     std::size_t last_inflated_ = 0;  // number of frames in the last batch
 };

@@ -31,7 +31,7 @@ void bind_compare(nb::module_& m) {
         }
         return with_number(low.dtype(), [&]<class T>() {
             const auto ranges = ranges_between<T>(low, high);
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans));
             return numeric::compare_run<T>(blocks.blocks(), spans, blocks.inflated(), ranges, inverted, out.data(), at);
         });
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "low"_a.noconvert(),
@@ -48,7 +48,7 @@ void bind_compare(nb::module_& m) {
         if (std::ranges::any_of(span(answers), [](auto answer) { return answer > 1; })) {
             throw nb::value_error("answers: expected 0 or 1 for each code");
         }
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans));
         return numeric::compare_codes(blocks.blocks(), spans, blocks.inflated(), span(answers), out.data(), at);
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "answers"_a.noconvert(),
     "out"_a.noconvert(), "at"_a,
@@ -64,7 +64,7 @@ void bind_compare(nb::module_& m) {
             throw nb::value_error("offsets: expected those of the keys");
         }
         const binary::AnyKey wanted(span(offsets), span(keys), prefixes);
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans));
         return binary::compare_run(blocks.blocks(), spans, blocks.inflated(), fixed_size, wanted, inverted, out.data(), at);
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "fixed_size"_a.none(),
     "offsets"_a.noconvert(), "keys"_a.noconvert(), "prefixes"_a, "inverted"_a, "out"_a.noconvert(), "at"_a,
@@ -75,7 +75,7 @@ void bind_compare(nb::module_& m) {
 
     m.def("payload_sizes", [](const Blocks& blocks, Out<std::uint64_t> out) {
         if (out.shape(0) != blocks.blocks().size()) throw nb::value_error("out: expected one for each block");
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(blocks.blocks().size() * sizeof(Block));
         binary::payload_sizes(blocks.blocks(), blocks.inflated(), span(out));
     }, "blocks"_a, "out"_a.noconvert(), nb::sig("def payload_sizes(blocks: Blocks, out: NDArray[np.uint64]) -> None"),
     "Write the decoded sizes of the Zstandard frames of variable-size values, as `payload_frames` needs them.");

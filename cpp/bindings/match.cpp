@@ -44,7 +44,7 @@ void bind_match(nb::module_& m) {
         if (offsets.shape(0) != out.shape(0) + 1) throw nb::value_error("out: expected one less than there are offsets");
         const auto kind = operator_of(op);
         with_offsets(offsets, [&](auto list) {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(list.size_bytes() + data.shape(0));
             require_offsets(list, data.shape(0));
             text::match(list, span(data), text::Needle(needle, kind, case_sensitive), span(out));
         });
@@ -59,7 +59,7 @@ void bind_match(nb::module_& m) {
                              Out<std::uint8_t> out, std::size_t at) {
         const auto spans = spans_of(blocks, block, first, count, 1, at, 8 * out.shape(0));
         const text::Needle wanted(needle, operator_of(op), case_sensitive);
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans));
         return binary::search_run(blocks.blocks(), spans, blocks.inflated(), wanted, inverted, out.data(), at);
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "op"_a, "text"_a, "case_sensitive"_a,
     "inverted"_a, "out"_a.noconvert(), "at"_a,

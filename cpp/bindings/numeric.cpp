@@ -93,7 +93,7 @@ void bind_numeric(nb::module_& m) {
         return with_number(out.dtype(), [&]<class T>() {
             const std::span<T> values{static_cast<T*>(out.data()), out.shape(0)};
             auto* const bitmap = validity ? validity->data() : nullptr;
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(blocks.size_bytes() + values.size_bytes());
             return numeric::decode_run<T>(blocks.blocks(), spans, blocks.inflated(), values, bitmap, 0);
         });
     }, "blocks"_a, "first"_a, "out"_a.noconvert(), "validity"_a.noconvert().none(),
@@ -107,7 +107,7 @@ void bind_numeric(nb::module_& m) {
         return with_number(out.dtype(), [&]<class T>() {
             const std::span<T> values{static_cast<T*>(out.data()), out.shape(0)};
             auto* const bitmap = validity ? validity->data() : nullptr;
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans) * sizeof(T));
             return numeric::decode_run<T>(blocks.blocks(), spans, blocks.inflated(), values, bitmap, at);
         });
     // noconvert: nanobind would copy a strided array, fill the copy and drop it.
@@ -126,7 +126,7 @@ void bind_numeric(nb::module_& m) {
         const numeric::Unit unit{origin, by};
         const auto decode = [&]<class T, class Number>(T, Number) {
             const std::span<Number> values{static_cast<Number*>(out.data()), out.shape(0)};
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans) * sizeof(T));
             return numeric::decode_divided<T, Number>(blocks.blocks(), spans, blocks.inflated(), unit, values, validity.data(), at);
         };
         const auto decode_to = [&](auto number) {
@@ -147,7 +147,7 @@ void bind_numeric(nb::module_& m) {
     m.def("decode_bits", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                             Out<std::uint8_t> out, std::size_t at) {
         const auto spans = spans_of(blocks, block, first, count, 8, at, 8 * out.shape(0));
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans));
         return numeric::decode_bits(blocks.blocks(), spans, blocks.inflated(), out.data(), at);
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "out"_a.noconvert(), "at"_a,
     nb::sig("def decode_bits(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "

@@ -13,13 +13,15 @@ namespace {
 
 using Positions = In<std::uint64_t>;
 
-// Returns the ranges that `write` produces, at most `most`.
+constexpr std::size_t range_bytes = 2 * sizeof(std::uint64_t);
+
+// Returns the ranges that `write` produces, at most `most`, from so many bytes.
 template <class Write>
-nb::tuple ranges_from(std::size_t most, Write&& write) {
+nb::tuple ranges_from(std::size_t bytes, std::size_t most, Write&& write) {
     NumpyMemory<std::uint64_t> starts(most), ends(most);
     bits::RangesOut out(starts.data(), ends.data());
     {
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(bytes + most * range_bytes);
         write(out);
     }
     return nb::make_tuple(std::move(starts).first(out.size()), std::move(ends).first(out.size()));
@@ -37,7 +39,7 @@ template <class Combine>
 void bind_combination(nb::module_& m, const char* name, const char* signature, const char* doc, Combine combine) {
     m.def(name, [combine](Positions starts, Positions ends, Positions other_starts, Positions other_ends) {
         const auto a = ranges_of(starts, ends), b = ranges_of(other_starts, other_ends);
-        return ranges_from(a.size() + b.size(), [&](bits::RangesOut& out) { combine(a, b, out); });
+        return ranges_from(0, a.size() + b.size(), [&](bits::RangesOut& out) { combine(a, b, out); });
     }, "starts"_a.noconvert(), "ends"_a.noconvert(), "other_starts"_a.noconvert(), "other_ends"_a.noconvert(),
     nb::sig(signature), doc);
 }
@@ -61,7 +63,7 @@ void bind_rows(nb::module_& m) {
             throw nb::value_error("ranges: expected as many ends as starts");
         }
         // Whether the ranges ascend is not checked: that takes longer than counting, which nothing unsafe depends on.
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked((starts.shape(0) + other_starts.shape(0)) * range_bytes);
         return bits::count_common({span(starts), span(ends)}, {span(other_starts), span(other_ends)});
     }, "starts"_a.noconvert(), "ends"_a.noconvert(), "other_starts"_a.noconvert(), "other_ends"_a.noconvert(),
     nb::sig("def count_common(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], "
@@ -78,7 +80,7 @@ void bind_rows(nb::module_& m) {
         if (out.shape(0) != lists + 1) throw nb::value_error("out: expected room for one more than lists");
         const bool is_wide = out.dtype() == nb::dtype<std::int64_t>();
         if (!is_wide && out.dtype() != nb::dtype<std::int32_t>()) throw nb::value_error("out: expected i4 or i8");
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(fences.shape(0) * sizeof(std::uint64_t));
         if (is_wide) bits::rebase_fences(span(fences), span(lengths), static_cast<std::int64_t*>(out.data()));
         else bits::rebase_fences(span(fences), span(lengths), static_cast<std::int32_t*>(out.data()));
     }, "fences"_a.noconvert(), "lengths"_a.noconvert(), "out"_a.noconvert(),
@@ -92,7 +94,7 @@ void bind_rows(nb::module_& m) {
         for (std::size_t i = 0; i < ranges.size(); ++i) count += ranges.ends[i] - ranges.starts[i];
         NumpyMemory<std::uint64_t> positions(count);
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(count * sizeof(std::uint64_t));
             bits::positions_of(ranges, positions.data());
         }
         return std::move(positions).array();
@@ -104,7 +106,7 @@ void bind_rows(nb::module_& m) {
         const auto values = span(positions);
         std::size_t count = 0;
         if (!bits::count_ranges(values, count)) throw nb::value_error("positions: expected an ascending sequence");
-        return ranges_from(count, [&](bits::RangesOut& out) { bits::ranges_of_positions(values, out); });
+        return ranges_from(positions.nbytes(), count, [&](bits::RangesOut& out) { bits::ranges_of_positions(values, out); });
     }, "positions"_a.noconvert(),
     nb::sig("def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
     "The ranges that ascending positions form. Positions may repeat.");
@@ -119,12 +121,12 @@ void bind_rows(nb::module_& m) {
         }
         std::size_t stretches = 0;
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(bitmap.shape(0) + ranges.size() * range_bytes);
             bits::for_each_range(ranges, [&](auto at, auto count, auto) {
                 stretches += bits::count_stretches(bitmap.data(), at, count);
             });
         }
-        return ranges_from(stretches, [&](bits::RangesOut& out) {
+        return ranges_from(bitmap.shape(0), stretches, [&](bits::RangesOut& out) {
             bits::for_each_range(ranges, [&](auto at, auto count, auto base) {
                 bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
             });
@@ -140,10 +142,10 @@ void bind_rows(nb::module_& m) {
         require_room(base, count);
         std::size_t stretches = 0;
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(count / 8);
             stretches = bits::count_stretches(bitmap.data(), at, count);
         }
-        return ranges_from(stretches, [&](bits::RangesOut& out) {
+        return ranges_from(count / 8, stretches, [&](bits::RangesOut& out) {
             bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
         });
     }, "bitmap"_a.noconvert(), "at"_a, "count"_a, "base"_a,
@@ -157,11 +159,11 @@ void bind_rows(nb::module_& m) {
         require_room(base, count);
         std::size_t stretches = 0;
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(count / 8);
             stretches = bits::count_stretches(bitmap.data(), 0, count);
         }
         if (stretches > most) return std::nullopt;
-        return ranges_from(stretches, [&](bits::RangesOut& out) {
+        return ranges_from(count / 8, stretches, [&](bits::RangesOut& out) {
             bits::for_each_stretch(bitmap.data(), 0, count, base, [&](auto start, auto end) { out.add(start, end); });
         });
     }, "bitmap"_a.noconvert(), "count"_a, "base"_a, "most"_a,
@@ -170,7 +172,7 @@ void bind_rows(nb::module_& m) {
     "The ranges of set bits among the first `count` bits; None if there are more than `most`. Bit 0 is position `base`.");
 
     m.def("count_bits", [](In<std::uint64_t> words) {
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(words.shape(0) * sizeof(std::uint64_t));
         return bits::count_words(span(words));
     }, "words"_a.noconvert(), nb::sig("def count_bits(words: NDArray[np.uint64]) -> int"), "The number of set bits.");
 
@@ -179,7 +181,7 @@ void bind_rows(nb::module_& m) {
         if (offset >= bits::word_bits) throw nb::value_error("offset: expected less than 64");
         NumpyMemory<std::uint64_t> words((offset + count + bits::word_bits - 1) / bits::word_bits);
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(words.span().size_bytes());
             bits::align(bitmap.data(), count, offset, words.span());
         }
         return std::move(words).array();
@@ -192,7 +194,7 @@ void bind_rows(nb::module_& m) {
         require_words(base, count);
         NumpyMemory<std::uint64_t> words(count);
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(words.span().size_bytes() + ranges.size() * range_bytes);
             bits::mark(ranges, base, words.span());
         }
         return std::move(words).array();
@@ -207,7 +209,7 @@ void bind_rows(nb::module_& m) {
         require_words(base, words.shape(0));
         NumpyMemory<std::uint64_t> left(words.shape(0));
         {
-            const nb::gil_scoped_release unlocked;
+            const Unlocked unlocked(left.span().size_bytes() + ranges.size() * range_bytes);
             std::ranges::copy(span(words), left.data());
             bits::unmark(ranges, base, left.span());
         }
@@ -220,7 +222,7 @@ void bind_rows(nb::module_& m) {
     m.def("count_ranges", [](In<std::uint64_t> words, std::uint64_t base, Positions starts, Positions ends) {
         const auto ranges = ranges_of(starts, ends);
         require_words(base, words.shape(0));
-        const nb::gil_scoped_release unlocked;
+        const Unlocked unlocked(words.shape(0) * sizeof(std::uint64_t) + ranges.size() * range_bytes);
         return bits::count_marked(ranges, base, span(words));
     }, "words"_a.noconvert(), "base"_a, "starts"_a.noconvert(), "ends"_a.noconvert(),
     nb::sig("def count_ranges(words: NDArray[np.uint64], base: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) "
