@@ -42,6 +42,11 @@ CHUNK_ROWS: Final = 1 << 20
 # Bytes of values of a chunk of the largest column at least, and its rows, if chunks are made for several threads.
 LEAST_CHUNK: Final = 9 << 18
 LEAST_CHUNK_ROWS: Final = 1 << 16
+# Up to this many rows that match in a part are read together with those of the parts behind it: reading few rows of a
+# column takes as long as reading one.
+FEW_ROWS: Final = 1 << 10
+# Parts whose few rows are read together, at most: a caller must not wait long for rows that were found.
+MOST_TOGETHER: Final = 8
 # Fewer rows to check, or values to read, take less time than starting a thread.
 SERIAL_ROWS: Final = 1 << 14
 SERIAL_VALUES: Final = 1 << 16
@@ -53,6 +58,14 @@ class StripePart:
 
     stripe: StripeReader
     positions: Positions
+
+
+class _PartResult(NamedTuple):
+    """What a part of a scan gives: batches, or the few rows that match and are still to be read."""
+
+    stripe: StripeReader
+    few: Rows | None
+    batches: list[pa.RecordBatch]
 
 
 class _Chunk(NamedTuple):
@@ -199,7 +212,8 @@ class ScanRun:
         left = request.limit
         found = 0
         columns = [*self.plan.columns, *(self._asked() if work.maybe else ())]
-        for batches in in_order(self._read_part, self._parts(work, columns), self._pool(work)):
+        results = in_order(self._read_part, self._parts(work, columns), self._pool(work))
+        for batches in self._few_together(results):
             for batch in batches:
                 if left is not None:
                     batch = batch.slice(0, left)
@@ -276,12 +290,38 @@ class ScanRun:
         with self._receipt.phase("check"):
             return part.positions.yes.unite(self.plan.checker.true_rows(part.stripe, part.positions.maybe))
 
-    def _read_part(self, part: StripePart) -> list[pa.RecordBatch]:
+    def _read_part(self, part: StripePart) -> _PartResult:
         rows = self._matching(part)
+        # A limit is reached soonest if all rows are read at once.
+        if part.positions.maybe and rows.count <= FEW_ROWS and self.plan.request.limit is None:
+            return _PartResult(part.stripe, rows, [])
+        return _PartResult(part.stripe, None, self._read_matching(part.stripe, rows))
+
+    def _few_together(self, results: Iterable[_PartResult]) -> Iterator[list[pa.RecordBatch]]:
+        """The batches of all parts. Few rows of neighbouring parts are read together, the first ones at once."""
+        waiting: list[Rows] = []
+        stripe: StripeReader | None = None
+        most = 1
+        for found in results:
+            if stripe is not None and waiting and (found.few is None or found.stripe is not stripe):
+                yield self._read_matching(stripe, Rows.concatenated(waiting))
+                waiting = []
+            stripe = found.stripe
+            if found.few is None:
+                yield found.batches
+            elif found.few or waiting:
+                waiting.append(found.few)
+                if len(waiting) >= most:
+                    yield self._read_matching(stripe, Rows.concatenated(waiting))
+                    waiting, most = [], min(2 * most, MOST_TOGETHER)
+        if stripe is not None and waiting:
+            yield self._read_matching(stripe, Rows.concatenated(waiting))
+
+    def _read_matching(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
         if not rows:
             return []
         with self._receipt.phase("read"):
-            return self._read_batches(part.stripe, rows.inward(part.stripe.origin))
+            return self._read_batches(stripe, rows.inward(stripe.origin))
 
     def _read_batches(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
         """Rows of a stripe. There are several batches if the values are too long for the offsets of one."""
