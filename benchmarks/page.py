@@ -1,8 +1,8 @@
-"""Fills docs/performance.md:  python -m benchmarks.page docs/performance.md --results R.json --real R.json --growth G.json
+"""Fills docs/performance.md:  python -m benchmarks.page docs/performance.md --results R.json --real R.json ...
 
 Each place of the page stands between `<!-- name -->` and `<!-- /name -->`. Only the places whose file is given are
-filled. The results come from `benchmarks.run`, the growth from `benchmarks.growth`, whose curves are drawn beside the
-page.
+filled. The results come from `benchmarks.run`, `--threads` from `benchmarks.threads`, `--growth` from `benchmarks.growth`,
+whose curves are drawn beside the page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import growth, report
+from benchmarks import growth, report, threads
 
 OURS = ("amudai", "amudai-high", "amudai-views", "amudai-idx")
 INDEXED = ("amudai-idx", "clickhouse-idx", "lance-idx")
@@ -24,7 +24,7 @@ BOUND = "ipc-raw"
 TEXT_ALONE = ("tantivy", "ripgrep-zstd")
 """They store nothing but the text column: neither their size nor their write can be compared."""
 
-PLACES = ("conditions", "standing", "tables", "real-conditions", "real-standing", "real-tables", "growth")
+PLACES = ("conditions", "standing", "tables", "real-conditions", "real-standing", "real-tables", "threads", "growth")
 
 
 def fill(text: str, place: str, content: str) -> str:
@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="of benchmarks.run on the generated data")
     parser.add_argument("--real", type=Path, help="of benchmarks.run --datasets real")
     parser.add_argument("--growth", type=Path, help="of benchmarks.growth")
+    parser.add_argument("--threads", type=Path, help="of benchmarks.threads")
     parser.add_argument("--metric", choices=("cpu", "wall"), default="cpu")
     asked = parser.parse_args()
     text = asked.page.read_text()
@@ -154,6 +155,8 @@ def main() -> None:
             text = fill(text, f"{prefix}conditions", conditions(results, asked.metric))
             text = fill(text, f"{prefix}standing", standing(results, asked.metric))
             text = fill(text, f"{prefix}tables", report.markdown(results, metric=asked.metric))
+    if asked.threads:
+        text = fill(text, "threads", threads.markdown(json.loads(asked.threads.read_text())))
     if asked.growth:
         points = json.loads(asked.growth.read_text())["points"]
         growth.draw(points, asked.page.parent / "pictures")

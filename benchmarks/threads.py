@@ -1,4 +1,4 @@
-"""What do more threads gain?  python -m benchmarks.threads [--dataset logs] [--rows N] [--threads 2] [--rounds N]
+"""What do more threads gain?  python -m benchmarks.threads [--dataset logs] [--rows N] [--threads 2] [--out FILE]
 
 Each work runs with one thread and with several, by turns in one process, with the files in the page cache. The ratio is
 that of the least wall times; processor time says what the threads cost on top. The machine must have nothing else to do.
@@ -7,15 +7,18 @@ that of the least wall times; processor time says what the threads cost on top. 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 import amudai
+from benchmarks import report
 from benchmarks.datasets import GENERATORS, load
 
 
@@ -72,24 +75,46 @@ def least(work: Callable[[], object], counts: tuple[int, ...], rounds: int) -> d
     return found
 
 
+def markdown(results: dict[str, Any]) -> str:
+    """The table of a run, for docs/performance.md."""
+    many = results["threads"]
+    said = f"{results['dataset']}, {results['rows']:,} rows; load average {results['load']:.1f} when the run began."
+    head = ["work", "one thread, ms", f"{many} threads, ms", "gain", "processor time"]
+    rows = [
+        [what, f"{one * 1e3:,.1f}", f"{several * 1e3:,.1f}", f"{one / several:.2f}", f"{together / alone:.2f}"]
+        for what, ((one, alone), (several, together)) in results["works"].items()
+    ]
+    return "\n".join([said, "", report.table(head, rows)])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", default="logs", choices=sorted(GENERATORS))
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path, help="where the figures go, as JSON")
     options = parser.parse_args()
     table = load(options.dataset, options.rows)
-    print(f"{options.dataset}, {table.num_rows:,} rows, load {os.getloadavg()[0]:.1f}")
+    results: dict[str, Any] = {
+        "dataset": options.dataset,
+        "rows": table.num_rows,
+        "threads": options.threads,
+        "load": os.getloadavg()[0],
+        "works": {},
+    }
+    print(f"{options.dataset}, {table.num_rows:,} rows, load {results['load']:.1f}")
     with tempfile.TemporaryDirectory() as name:
         for what, work in works(table, Path(name)).items():
             found = least(work, (1, options.threads), options.rounds)
-            (one, alone), (several, together) = found[1], found[options.threads]
+            (one, alone), (several, together) = results["works"][what] = found[1], found[options.threads]
             print(
                 f"{what:34} {one * 1e3:9.1f} ms  {several * 1e3:9.1f} ms  {one / several:5.2f}x  "
                 f"processor time {together / alone:4.2f}x",
                 flush=True,
             )
+    if options.out:
+        options.out.write_text(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -169,15 +169,28 @@ def test_a_page_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     grown.write_text(json.dumps({"points": points}))
     filled.parent.mkdir()
     filled.write_text("".join(f"{place}\n<!-- {place} -->\nold\n<!-- /{place} -->\n" for place in page.PLACES))
-    options = ["--results", str(file), "--real", str(file), "--growth", str(grown)]
+    threads = tmp_path / "threads.json"
+    threads.write_text(
+        json.dumps(
+            {
+                "dataset": "logs",
+                "rows": 1000,
+                "threads": 2,
+                "load": 0.25,
+                "works": {"write": [[0.34, 0.3], [0.2, 0.33]]},
+            }
+        )
+    )
+    options = ["--results", str(file), "--real", str(file), "--growth", str(grown), "--threads", str(threads)]
     monkeypatch.setattr(sys, "argv", ["page", str(filled), *options])
     page.main()
     text = filled.read_text("utf-8")
     assert "old" not in text
-    assert "| logs | scan_2 | **5.00** |  |  | parquet-zstd 1.00 | 3 | 5 |" in text
-    assert "| logs | size | **0.50** |  |  | parquet-zstd 1.00 |  |  |" in text
+    assert "| logs | scan_2 | **5.00** |  |  |  | parquet-zstd 1.00 | 3 | 5 |" in text
+    assert "| logs | size | **0.50** |  |  |  | parquet-zstd 1.00 |  |  |" in text
     assert "We lead in 3 of 3 rows." in text
     assert "logs vortex 1 scan_2: RuntimeError: no" in text
+    assert "| write | 340.0 | 200.0 | 1.70 | 1.10 |" in text
     assert "Faster than linear: rows: read all grows with the power 2.00." in text
     assert sorted(each.name for each in (tmp_path / "docs" / "pictures").iterdir()) == [
         "growth-rows-memory.svg",
