@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 
+#include "binary/fsst_lengths.hpp"
 #include "binary/fsst_symbols.hpp"
 #include "binary/nested.hpp"
 
@@ -58,18 +59,25 @@ struct Table {
 // Decodes codes from any decoded byte on. The codes before it are stepped over by adding up their lengths.
 class Stream {
 public:
-    Stream(const Table& table, Bytes codes) : table_(&table), at_(codes.data()), end_(at_ + codes.size()) {}
+    // With `lengths`, many codes are stepped over at a time.
+    Stream(const Table& table, Bytes codes, const LengthSteps* lengths = nullptr)
+        : table_(&table), lengths_(lengths), at_(codes.data()), end_(at_ + codes.size()) {}
 
     // Steps over whole codes until fewer than 8 bytes are left to decoded byte `to`. Returns how many are left.
     std::size_t skip(std::size_t to) {
         const auto* const steps = table_->steps;
         for (;;) {
-            // Eight codes decode to at most 64 bytes. Their lengths are looked up independently of each other.
-            while (to - done_ >= 72 && end_ - at_ >= 8) {
+            while (lengths_ && to - done_ >= 8 && end_ - at_ >= std::ptrdiff_t{LengthSteps::codes}) {
+                const auto found = lengths_->of(at_);
+                if (found.codes == 0 || found.bytes > to - done_ - 8) break;
+                done_ += found.bytes, at_ += found.codes;
+            }
+            // The lengths of eight codes are looked up independently of each other.
+            while (to - done_ >= 8 && end_ - at_ >= 8) {
                 const auto codes = load<std::uint64_t>(at_);
                 unsigned sum = 0;
                 for (unsigned i = 0; i < 8; ++i) sum += steps[codes >> 8 * i & 255];
-                if (sum >= Table::unusual) break;
+                if (sum > to - done_ - 8 || sum >= Table::unusual) break;
                 done_ += sum, at_ += 8;
             }
             for (unsigned i = 0; i < 8; ++i) {
@@ -154,6 +162,7 @@ private:
     static constexpr std::uint64_t high_bits = 0x8080808080808080;
 
     const Table* table_;
+    const LengthSteps* lengths_;
     const std::uint8_t* at_;
     const std::uint8_t* end_;
     std::size_t done_ = 0;  // decoded bytes that were stepped over
@@ -187,7 +196,8 @@ inline void read(Stream& stream, std::size_t origin, MutableBytes out, std::size
 // Reads a few of the decoded bytes in ascending order, and steps over the bytes between them.
 class Seeker {
 public:
-    explicit Seeker(const Layout& found) : table_(found), stream_(table_, found.codes) {}
+    explicit Seeker(const Layout& found)
+        : table_(found), lengths_(found.lengths), stream_(table_, found.codes, lengths_.is_usable() ? &lengths_ : nullptr) {}
     Seeker(const Seeker&) = delete;
     Seeker& operator=(const Seeker&) = delete;
 
@@ -200,6 +210,7 @@ public:
 
 private:
     const Table table_;
+    const LengthSteps lengths_;
     Stream stream_;
 };
 
@@ -218,7 +229,10 @@ inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Con
     std::size_t wanted = 0;
     for (const auto& target : targets) wanted += target.out.size();
     const auto hull = targets.back().origin + targets.back().out.size() - targets.front().origin;
-    if (wanted >= hull / 4) return false;
+    // Finding a target and its first bytes takes as long as decoding so many bytes. Stepping over bytes takes a fifth of
+    // decoding them.
+    constexpr std::size_t target_bytes = 450;
+    if (wanted + target_bytes * targets.size() >= hull - hull / 5) return false;
     Seeker seeker(found);
     for (const auto& [origin, out, writable] : targets) seeker.read(origin, out, writable);
     return true;

@@ -333,7 +333,11 @@ private:
     std::size_t seen_count_ = 0;
 };
 
-// At least one symbol, at most 255.
-inline std::vector<Symbol> train(Bytes text) { return std::make_unique<Training>(text)->run(text.size()); }
+// At least one symbol, at most 255, ordered by length: readers can then step over codes quickly (`LengthSteps`).
+inline std::vector<Symbol> train(Bytes text) {
+    auto symbols = std::make_unique<Training>(text)->run(text.size());
+    std::ranges::stable_sort(symbols, {}, &Symbol::length);
+    return symbols;
+}
 
 }  // namespace amudai::binary::fsst

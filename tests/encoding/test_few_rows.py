@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from random import Random
 
@@ -209,6 +210,43 @@ def test_any_bytes_as_lz4(stream: bytes, size: int) -> None:
     inflated = outcome(held, Rows.one(0, 4))
     found = outcome(held, Rows.one(3, 4))
     assert found == (inflated if isinstance(inflated, str) else inflated[3:])
+
+
+def fsst_symbols(text: bytes, order: str) -> list[bytes]:
+    """Frequent pieces of all lengths. Codes of symbols in order of length are stepped over 64 at a time."""
+    pieces = [
+        piece
+        for length in range(1, 9)
+        for piece, _ in Counter(text[at : at + length] for at in range(len(text) - length)).most_common(length)
+    ]
+    if order == "255":
+        singles = [bytes([at]) for at in range(256) if bytes([at]) not in pieces]
+        pieces = singles[: 255 - len(pieces)] + pieces
+    if order == "mixed":
+        Random(order).shuffle(pieces)
+    return pieces[::-1] if order == "longest first" else pieces
+
+
+@pytest.mark.parametrize("order", ["shortest first", "longest first", "mixed", "255"])
+@pytest.mark.parametrize("escapes", [0, 0.01, 0.3])
+def test_codes_are_stepped_over_whatever_their_lengths(order: str, escapes: float) -> None:
+    random = Random(order)
+    text = b"".join(SHAPES["logs"](random))[:6000]
+    symbols = fsst_symbols(text, order)
+    # What has no symbol is escaped. The byte behind an escape may look like one, and may stand in the next 64 bytes.
+    strange = [byte for byte in range(256) if bytes([byte]) not in symbols]
+    data = bytes(random.choice([*strange, 255]) if random.random() < escapes else byte for byte in text)
+    values, at = [], 0
+    while at < len(data):
+        values.append(data[at : at + random.choice([0, 1, 2, 5, 30, 200])])
+        at += len(values[-1])
+    held = Held((len(values), block.build(b"", fsst.encode(values, symbols=symbols))))
+    for row, value in enumerate(values):
+        assert rows_of(held, [row]) == [value]
+    for count in (2, 3, 7):
+        for _ in range(20):
+            rows = sorted(random.sample(range(len(values)), count))
+            assert rows_of(held, rows) == [values[row] for row in rows]
 
 
 def test_codes_without_symbol_are_seen() -> None:
