@@ -142,6 +142,11 @@ class ScanRun:
         rows = self.rows()
         with self._receipt.phase("read"):
             selected, schema = self.plan.columns, self.plan.schema
+            if rows.count > CHUNK_ROWS:
+                with located(url=self.plan.shard.url):
+                    self.plan.shard.limits.require_memory(
+                        rows.count, 1 + sum(least_bits(column.field.type) for column in selected)
+                    )
             if not selected:
                 return table_without_columns(rows.count, schema)
             small: dict[int, list[pa.Array]] = {}
@@ -152,11 +157,6 @@ class ScanRun:
                     taken = sum(array.nbytes for arrays in small.values() for array in arrays)
                     self.plan.shard.limits.require_memory(taken, 8)
             columns = [column for at, column in enumerate(selected) if at not in small]
-            if rows.count > CHUNK_ROWS:
-                with located(url=self.plan.shard.url):
-                    self.plan.shard.limits.require_memory(
-                        rows.count, 1 + sum(least_bits(column.field.type) for column in columns)
-                    )
             stripes = prepare_columns(self.plan.shard, columns, rows, prefetch=True)
             chunks = [
                 (stripe, chunk)
