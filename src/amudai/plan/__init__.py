@@ -6,8 +6,8 @@ doubt on their values. A `ScanTask` is a part of a plan that any process can run
 `words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
 `key_rows.py` asks indexes for many values at once, `term_counts.py` for frequent terms, `vocabulary.py` for all terms,
 `known_texts.py` asks dictionaries for the texts of a column, and `unusable.py` has the notes about indexes that cannot
-be asked. `columns.py` selects the columns of the result, and `reading.py` reads one column of one stripe, or many small
-ones.
+be asked. `columns.py` selects the columns of the result, `stripes.py` finds the stripes of rows, and `reading.py` reads
+one column of one stripe, or many small ones.
 """
 
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from amudai.plan.reading import prepare_columns, read_arrays, read_small_columns
     from amudai.plan.request import OnDamage, ScanRequest
     from amudai.plan.shard_plan import ShardPlan
+    from amudai.plan.stripes import rows_by_stripe
     from amudai.plan.task import ScanTask
     from amudai.plan.term_counts import frequent_terms
     from amudai.plan.vocabulary import vocabularies
@@ -42,6 +43,7 @@ else:
             "amudai.plan.reading": "prepare_columns read_arrays read_small_columns",
             "amudai.plan.request": "OnDamage ScanRequest",
             "amudai.plan.shard_plan": "ShardPlan",
+            "amudai.plan.stripes": "rows_by_stripe",
             "amudai.plan.task": "ScanTask",
             "amudai.plan.term_counts": "frequent_terms",
             "amudai.plan.vocabulary": "vocabularies",
@@ -64,6 +66,7 @@ __all__ = [
     "prepare_columns",
     "read_arrays",
     "read_small_columns",
+    "rows_by_stripe",
     "rows_with_keys",
     "select",
     "select_nodes",

@@ -15,6 +15,7 @@ from amudai.index import IndexQuestion
 from amudai.lazy import lazy
 from amudai.plan.columns import SelectedColumn, select_nodes
 from amudai.plan.plain_leaf import PlainLeaf
+from amudai.plan.stripes import rows_by_stripe
 from amudai.plan.unusable import UnusableIndexes
 from amudai.predicate import LISTS, BoundLeaf, Compare, IsIn, IsNull, IsValid, Matches, Text, match_texts
 from amudai.rows import Rows
@@ -113,10 +114,7 @@ class LeafQuestion(PlainLeaf):
 
     def stripes(self, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
         """The stripes that hold some of `rows`, each with its part of `rows`, counted from the start of the shard."""
-        for stripe in self.shard.stripes_with(rows):
-            mine = rows.intersect(stripe.extent)
-            if mine:
-                yield stripe, mine
+        return rows_by_stripe(self.shard, rows)
 
     def codes(self, stripe: StripeReader) -> Bools | None:
         """For each entry of the stripe's dictionary, whether the plain leaf is true; None if there is no dictionary."""

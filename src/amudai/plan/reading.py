@@ -11,6 +11,7 @@ from amudai.arrow import small_arrays, to_array
 from amudai.column import Projection
 from amudai.errors import AmudaiError, InvalidArgument, LimitExceeded, UnsupportedFeature
 from amudai.plan.columns import SelectedColumn
+from amudai.plan.stripes import rows_by_stripe
 from amudai.rows import Rows
 from amudai.shard import ShardReader, SmallBatch, StripeReader
 from amudai.threads import Each
@@ -116,10 +117,8 @@ def _picked(array: pa.Array, rows: pa.Array) -> pa.Array | None:
 
 
 def _stripes(shard: ShardReader, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
-    for stripe in shard.stripes_with(rows):
-        mine = rows.inward(stripe.origin)
-        if mine:
-            yield stripe, mine
+    for stripe, mine in rows_by_stripe(shard, rows):
+        yield stripe, mine.inward(stripe.origin)
 
 
 def read_rows(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> pa.ChunkedArray:

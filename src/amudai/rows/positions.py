@@ -43,6 +43,14 @@ class Positions:
             Rows.united([part.yes for part in parts], origin), Rows.united([part.maybe for part in parts], origin)
         )
 
+    @classmethod
+    def concatenated(cls, parts: list[Positions], origin: Origin) -> Positions:
+        """Like `united`, of answers about rows that ascend from part to part."""
+        yes, maybe = [part.yes for part in parts], [part.maybe for part in parts]
+        if any(rows.is_bitmap for rows in (*yes, *maybe)):
+            return cls.united(parts, origin)
+        return cls(Rows.concatenated(yes, origin), Rows.concatenated(maybe, origin))
+
     @property
     def origin(self) -> Origin:
         """What the rows are counted from."""

@@ -37,7 +37,7 @@ class Rows:
     ----------
     part_of
         A set that contains all of these positions, if one is known: `intersect` need not compare the two then. Parts,
-        chosen positions and what `subtract` leaves know their set.
+        windows, chosen positions and what `subtract` leaves know their set.
 
     Examples
     --------
@@ -166,6 +166,11 @@ class Rows:
     def arrays(self) -> tuple[U64, U64]:
         """`starts` and `ends`, contiguous as kernels need them."""
         return np.ascontiguousarray(self.starts), np.ascontiguousarray(self.ends)
+
+    @property
+    def is_bitmap(self) -> bool:
+        """Whether the set is held as a bitmap."""
+        return self._words is not None
 
     @property
     def num_ranges(self) -> int:

@@ -164,15 +164,17 @@ class ShardReader:
         if len(stripes) < 2 or not rows:
             return stripes if rows else ()
         if rows.count < len(stripes):
-            wanted = np.unique(np.searchsorted(self._stripe_ends, rows.positions(), "right"))
+            wanted = np.unique(np.searchsorted(self.stripe_bounds[1:], rows.positions(), "right"))
             return [stripes[ordinal] for ordinal in wanted.tolist()]
         hull = rows.hull
-        first, last = np.searchsorted(self._stripe_ends, [hull.starts.item(0), hull.ends.item(0) - 1], "right").tolist()
+        ends = [hull.starts.item(0), hull.ends.item(0) - 1]
+        first, last = np.searchsorted(self.stripe_bounds[1:], ends, "right").tolist()
         return stripes[first : last + 1]
 
     @lazy
-    def _stripe_ends(self) -> npt.NDArray[np.uint64]:
-        return np.array([stripe.end_row for stripe in self.stripes], np.uint64)
+    def stripe_bounds(self) -> npt.NDArray[np.uint64]:
+        """0, and the end of the rows of each stripe."""
+        return np.array([0, *(stripe.end_row for stripe in self.stripes)], np.uint64)
 
     def _stripe_list(self, payload: memoryview) -> StripeList:
         found = StripeList.decode(payload, self.directory.stripe_count)

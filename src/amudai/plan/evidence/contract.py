@@ -58,4 +58,4 @@ def by_stripe(
     if all(found is None for found, _ in said):
         return None
     known = [Positions.perhaps(mine) if found is None else found for found, mine in said]
-    return Positions.united(known, rows.origin)
+    return Positions.concatenated(known, rows.origin)
