@@ -51,26 +51,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int, ahead: in
     At most `threads` items are worked on at a time, and at most `ahead` results wait to be taken. Nothing is still
     running when the iterator ends, however it ends.
     """
-    if threads == 1:
-        yield from map(work, items)
-        return
-    waiting: deque[PoolCall[R]] = deque()
-    most = 2 * threads if ahead is None else ahead
-    free, effort = ThreadPlaces(threads), _Effort()
-    try:
-        for item in items:
-            while waiting and (len(waiting) >= most or waiting[0].is_done):
-                yield waiting.popleft().result()
-            free.take()
-            waiting.append(_POOL.submit(partial(effort.call, partial(work, item)), free))
-        while waiting:
-            yield waiting.popleft().result()
-    except _ENDS:
-        effort.stop()
-        raise
-    finally:
-        # The caller stopped early, or something failed.
-        wait(waiting)
+    return Crew(threads, joins=False).in_order(work, items, ahead)
 
 
 def one_by_one(work: Callable[[int], object], count: int) -> None:
@@ -121,14 +102,14 @@ class _Effort:
 
 
 class Crew:
-    """Up to `threads` threads that share work. The caller's own thread is one of them.
+    """Up to `threads` threads that share work. The caller's own thread is one of them if it `joins`.
 
     Work may share its own parts in turn. A thread that becomes free helps with what was shared last.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, *, joins: bool = True) -> None:
         self.threads = threads
-        self._free = ThreadPlaces(threads - 1)
+        self._free = ThreadPlaces(threads - 1 if joins else threads)
         self._is_alone = threads == 1
         self._shared: list[_SharedCalls] = []
         self._helpers: list[PoolCall[None]] = []  # each has a place, which it gives back
@@ -199,6 +180,49 @@ class Crew:
             if shared is None:
                 return
             shared.help_one()
+
+    def in_order(self, work: Callable[[T], R], items: Iterable[T], ahead: int | None = None) -> Iterator[R]:
+        """The results of `work` for each item, in the order of the items. The caller makes the items and waits.
+
+        At most `ahead` results wait to be taken. Nothing is still running when the iterator ends, however it ends.
+        """
+        if self._is_alone:
+            yield from map(work, items)
+            return
+        waiting: deque[PoolCall[R]] = deque()
+        ready: SimpleQueue[PoolCall[R]] = SimpleQueue()
+        most = 2 * self.threads if ahead is None else ahead
+        effort = _Effort()
+
+        def run() -> None:
+            # A thread goes from one call to the next by itself. It would wait long for the caller, who has to get hold
+            # of the interpreter first.
+            while True:
+                with suppress(Empty):
+                    while True:
+                        ready.get_nowait().run()
+                self._help()
+                self._free.give_back()
+                if ready.empty() or not self._free.take_now():
+                    return
+
+        try:
+            for item in items:
+                while waiting and (len(waiting) >= most or waiting[0].is_done):
+                    yield waiting.popleft().result()
+                call = PoolCall(partial(effort.call, partial(work, item)))
+                waiting.append(call)
+                ready.put(call)
+                if self._free.take_now():
+                    _POOL.submit(run)
+            while waiting:
+                yield waiting.popleft().result()
+        except _ENDS:
+            effort.stop()
+            raise
+        finally:
+            # The caller stopped early, or something failed.
+            wait(waiting)
 
     def ahead(self, items: Iterable[T]) -> Iterator[T]:
         """The items, of which the next is made on another thread while the caller uses the one before.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,12 +19,20 @@ from amudai.arrow import least_bits, rows_without_columns, table_without_columns
 from amudai.collection import MANY_COLUMNS, uncollected
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
-from amudai.plan import ScanTask, SelectedColumn, ShardPlan, prepare_columns, read_arrays, read_small_columns
+from amudai.plan import (
+    ScanTask,
+    SelectedColumn,
+    ShardPlan,
+    prepare_columns,
+    read_arrays,
+    read_small_columns,
+    rows_by_stripe,
+)
 from amudai.rows import Positions, Rows
 from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
 from amudai.shard import StripeReader
 from amudai.storage import metered
-from amudai.threads import Crew, in_order
+from amudai.threads import Crew, Each, in_order, one_by_one
 
 __all__ = ["ScanRun"]
 
@@ -87,6 +96,7 @@ class ScanRun:
         self.threads = threads
         self._receipt = Receipt() if receipt is None else receipt
         self._found: int | None = None
+        self._crew = Crew(1)
 
     @property
     def schema(self) -> pa.Schema:
@@ -151,7 +161,9 @@ class ScanRun:
                 return table_without_columns(rows.count, schema)
             small: dict[int, list[pa.Array]] = {}
             if rows.count <= CHUNK_ROWS:
-                small = read_small_columns(self.plan.shard, selected, rows, self._each_metered)
+                small = read_small_columns(
+                    self.plan.shard, selected, rows, partial(self._each_metered, Crew(self.threads))
+                )
             if sum(map(len, small.values())) > len(small):  # several stripes: the memory of one is limited elsewhere
                 with located(url=self.plan.shard.url):
                     taken = sum(array.nbytes for arrays in small.values() for array in arrays)
@@ -181,14 +193,14 @@ class ScanRun:
             ]
         return pa.Table.from_arrays(chunked, schema=schema)
 
-    def _each_metered(self, work: Callable[[int], object], count: int) -> None:
-        """Call `work` with 0..count on all threads, inside a phase of this one."""
+    def _each_metered(self, crew: Crew, work: Callable[[int], object], count: int) -> None:
+        """Call `work` with 0..count on the threads of a crew, inside a phase of this one."""
 
         def metered_work(index: int) -> None:
             with metered(self._receipt.meter):
                 work(index)
 
-        Crew(self.threads).each(metered_work, count)
+        crew.each(metered_work, count)
 
     def _within_memory(self, reading: Iterable[list[pa.Array]], chunks: int) -> list[list[pa.Array]]:
         """The arrays of all columns. An error if they take more memory than the limits of the shard allow."""
@@ -212,7 +224,8 @@ class ScanRun:
         left = request.limit
         found = 0
         columns = [*self.plan.columns, *(self._asked() if work.maybe else ())]
-        results = in_order(self._read_part, self._parts(work, columns), self._pool(work))
+        crew = self._crew = Crew(self._pool(work), joins=False)
+        results = crew.in_order(self._read_part, self._parts(work, columns))
         for batches in self._few_together(results):
             for batch in batches:
                 if left is not None:
@@ -255,8 +268,7 @@ class ScanRun:
         if len(stripes) == 1 and candidates.count <= size:
             yield StripePart(stripes[0], work)
             return
-        for stripe in self.plan.shard.stripes_with(candidates):
-            mine = candidates.intersect(stripe.extent)
+        for stripe, mine in rows_by_stripe(self.plan.shard, candidates):
             largest = max(most, self._block_rows(stripe, columns)) if mine.count > most else most
             for rows in _growing(mine, size if largest == most else largest, largest):
                 yield StripePart(stripe, work.within(rows))
@@ -295,7 +307,7 @@ class ScanRun:
         # A limit is reached soonest if all rows are read at once.
         if part.positions.maybe and rows.count <= FEW_ROWS and self.plan.request.limit is None:
             return _PartResult(part.stripe, rows, [])
-        return _PartResult(part.stripe, None, self._read_matching(part.stripe, rows))
+        return _PartResult(part.stripe, None, self._read_matching(part.stripe, rows, self._crew))
 
     def _few_together(self, results: Iterable[_PartResult]) -> Iterator[list[pa.RecordBatch]]:
         """The batches of all parts. Few rows of neighbouring parts are read together, the first ones at once."""
@@ -317,24 +329,34 @@ class ScanRun:
         if stripe is not None and waiting:
             yield self._read_matching(stripe, Rows.concatenated(waiting))
 
-    def _read_matching(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
+    def _read_matching(self, stripe: StripeReader, rows: Rows, crew: Crew | None = None) -> list[pa.RecordBatch]:
         if not rows:
             return []
+        each = one_by_one
+        # A thread that has no part left helps with the columns of another part: the last parts end at the same time.
+        if crew is not None and rows.count * len(self.plan.columns) > SERIAL_VALUES:
+            each = partial(self._each_metered, crew)
         with self._receipt.phase("read"):
-            return self._read_batches(stripe, rows.inward(stripe.origin))
+            return self._read_batches(stripe, rows.inward(stripe.origin), each)
 
-    def _read_batches(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
+    def _read_batches(self, stripe: StripeReader, rows: Rows, each: Each) -> list[pa.RecordBatch]:
         """Rows of a stripe. There are several batches if the values are too long for the offsets of one."""
-        if not self.plan.columns:
+        columns = self.plan.columns
+        if not columns:
             return [rows_without_columns(rows.count)]
-        arrays = []
-        for column in self.plan.columns:
-            chunks = read_arrays(stripe, column, rows)
-            if len(chunks) > 1:
-                halves = rows.parts((rows.count + 1) // 2)
-                return [batch for half in halves for batch in self._read_batches(stripe, half)]
-            arrays.append(chunks[0])
-        return [pa.RecordBatch.from_arrays(arrays, schema=self.plan.schema)]
+        arrays: list[list[pa.Array]] = [[] for _ in columns]
+        too_long: list[int] = []
+
+        def read(at: int) -> None:
+            if not too_long:
+                arrays[at] = read_arrays(stripe, columns[at], rows)
+                too_long.extend([at] if len(arrays[at]) > 1 else ())
+
+        each(read, len(columns))
+        if too_long:
+            halves = rows.parts((rows.count + 1) // 2)
+            return [batch for half in halves for batch in self._read_batches(stripe, half, each)]
+        return [pa.RecordBatch.from_arrays([chunk for [chunk] in arrays], schema=self.plan.schema)]
 
     def _read_chunk(self, chunk: _Chunk) -> list[pa.Array]:
         with self._receipt.phase("read"):
