@@ -117,6 +117,15 @@ class _Findings:
             self.files.setdefault(artifact.url, artifact)
             self.used.setdefault(artifact.url, []).append((start, end))
 
+    def take(self, other: _Findings) -> None:
+        """Add what a verifier of its own has found."""
+        for url, artifact in other.files.items():
+            self.files.setdefault(url, artifact)
+        for url, ranges in other.used.items():
+            self.used.setdefault(url, []).extend(ranges)
+        self.buffers.update(other.buffers)
+        self.is_known &= other.is_known
+
 
 @dataclass(slots=True, eq=False)
 class _ColumnFindings:
@@ -127,6 +136,27 @@ class _ColumnFindings:
     is_known: bool = True
     lookups: list[LookupBuffer] = field(default_factory=list)
     files: list[Artifact] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class _ArtifactFindings:
+    """What was found in an artifact of an index.
+
+    Attributes
+    ----------
+    place
+        Where the artifact is; None if it cannot be opened.
+    verifier
+        Verifies the artifact; None if somebody else does.
+    is_alone
+        Whether nothing else leads to what the artifact leads to. Such artifacts are verified side by side.
+    """
+
+    artifact: IndexArtifact
+    place: _Place | None = None
+    verifier: _Verifier | None = None
+    is_alone: bool = False
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -252,12 +282,22 @@ class _Verifier:
 
     def indexes(self, stripes: Sequence[StripeReader]) -> None:
         """The artifacts of all indexes of known types, which are shards themselves."""
+        found: list[_ArtifactFindings] = []
         for index, anchor, _ in self.all_indexes(stripes):
             if index_type(index.index_type) is None:
                 self.found.is_known = False
                 continue
             for artifact in index.artifacts:
-                self.attempt(lambda anchor=anchor, artifact=artifact: self.artifact(anchor, artifact))  # type: ignore[misc]
+                found.append(_ArtifactFindings(artifact))
+                self.attempt(partial(self.open_artifact, anchor, found[-1]), found[-1].problems)
+        alone = [each.verifier for each in found if each.verifier is not None and each.is_alone]
+        self.each(lambda at: alone[at].run(), len(alone))
+        for each in found:
+            if each.verifier is not None and not each.is_alone:
+                each.verifier.run()
+        for each in found:
+            self.attempt(partial(self.artifact, each), each.problems)
+            self.problems += each.problems
 
     def all_indexes(
         self, stripes: Sequence[StripeReader]
@@ -274,24 +314,35 @@ class _Verifier:
                 nodes = tuple(nodes_below(self.reader.schema.fields()))
                 yield from ((index, anchor, covered) for index, anchor in holder.field_indexes(nodes))
 
-    def artifact(self, anchor: Artifact, artifact: IndexArtifact) -> None:
-        """One artifact of an index."""
-        with located(index=artifact.name):
-            reader = open_artifact(artifact, self.reader, anchor)
-            place = _place(reader)
-            if place in self.path:
+    def open_artifact(self, anchor: Artifact, into: _ArtifactFindings) -> None:
+        """Open one artifact of an index. It gets a verifier unless it was verified before."""
+        with located(index=into.artifact.name):
+            reader = open_artifact(into.artifact, self.reader, anchor)
+            into.place = _place(reader)
+            if into.place in self.path:
                 raise CorruptedData("index artifact: expected a shard of its own, found a shard that leads to it")
             if len(self.path) > _MOST_LEVELS:
                 raise CorruptedData(f"index artifact: expected at most {_MOST_LEVELS} indexes of indexes, found more")
-            if place not in self.found.buffers:
-                inner = _Verifier(reader, found=self.found, above=self.path, each=self.each)
-                self.found.buffers[place] = inner.places
-                inner.run()
+            if into.place not in self.found.buffers:
+                into.is_alone = not _may_have_indexes(reader)
+                findings = _Findings() if into.is_alone else self.found
+                into.verifier = _Verifier(reader, found=findings, above=self.path, each=self.each)
+                self.found.buffers[into.place] = into.verifier.places
+
+    def artifact(self, seen: _ArtifactFindings) -> None:
+        """What was found in one artifact of an index, and what the index says about its buffers."""
+        if seen.place is None:
+            return  # it cannot be opened
+        with located(index=seen.artifact.name):
+            inner = seen.verifier
+            if inner is not None:
+                if seen.is_alone:
+                    self.found.take(inner.found)
                 self.blocks += inner.blocks
                 self.values += inner.values
-                self.problems += inner.problems
-            for stated in lookup_buffers(artifact.values) or ():
-                if stated not in self.found.buffers[place]:
+                seen.problems += inner.problems
+            for stated in lookup_buffers(seen.artifact.values) or ():
+                if stated not in self.found.buffers[seen.place]:
                     raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
 
     def columns(self, stripe: StripeReader, nodes: Sequence[SchemaNode]) -> None:
@@ -405,6 +456,16 @@ class _Verifier:
 
 def _place(reader: ShardReader) -> _Place:
     return reader.url, reader.directory_place.start
+
+
+def _may_have_indexes(reader: ShardReader) -> bool:
+    """Whether a shard has indexes, or is too damaged to tell."""
+    try:
+        nodes = tuple(nodes_below(reader.schema.fields()))
+        holders: tuple[ShardReader | StripeReader, ...] = (reader, *reader.stripes)
+        return any(each.indexes.descriptors or any(each.field_indexes(nodes)) for each in holders)
+    except (AmudaiError, MemoryError, RecursionError):
+        return True
 
 
 def verify_shard(
