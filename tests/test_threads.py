@@ -59,6 +59,72 @@ def test_no_more_results_wait_than_allowed() -> None:
     assert work.now == 0
 
 
+def test_threads_have_their_next_call_before_they_ask_for_it() -> None:
+    made = threading.Event()
+
+    def items() -> Iterator[int]:
+        for item in range(8):
+            if item == 3:
+                made.set()
+            yield item
+
+    def work(item: int) -> int:
+        if not item:
+            assert made.wait(PATIENCE)  # the caller does not wait until one of two threads is free
+        return item
+
+    assert list(in_order(work, items(), 2)) == list(range(8))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_what_is_made_in_order_shares_its_parts(threads: int) -> None:
+    crew, work = Crew(threads, joins=False), Counting(together=min(2, threads))
+
+    def share(row: int) -> list[int]:
+        found = [0] * 10
+
+        def part(column: int) -> None:
+            found[column] = work(10 * row + column)
+
+        crew.each(part, 10)
+        return found
+
+    assert list(crew.in_order(share, range(4))) == [[(10 * row + n) ** 2 for n in range(10)] for row in range(4)]
+    assert min(2, threads) <= work.most <= threads
+
+
+def test_a_thread_without_a_call_helps_with_the_last_one() -> None:
+    crew, helped = Crew(2, joins=False), threading.Event()
+
+    def part(number: int) -> None:
+        if number:
+            helped.set()
+        else:
+            assert helped.wait(PATIENCE)  # by the thread that made the calls before the last
+
+    def work(item: int) -> int:
+        if item == 3:
+            crew.each(part, 2)
+        return item
+
+    assert list(crew.in_order(work, range(4))) == [0, 1, 2, 3]
+
+
+def test_an_error_of_a_call_comes_where_its_result_would() -> None:
+    def failing(item: int) -> int:
+        if item == 2:
+            raise ZeroDivisionError
+        return item
+
+    found: list[int] = []
+    with pytest.raises(ZeroDivisionError):
+        found.extend(in_order(failing, range(9), 3))
+    results = in_order(failing, range(9), 3)
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
 def test_nothing_runs_on_after_an_error() -> None:
     work = Counting(0.02)
 

@@ -102,3 +102,29 @@ def test_threads_find_the_same_in_the_same_order(tmp_path: Path) -> None:
     damaged = amudai.open(path, threads=1).verify()
     assert len(damaged.problems) > 3
     assert str(amudai.open(path, threads=4).verify()) == str(damaged)
+
+
+def test_threads_find_the_same_in_the_artifacts_of_indexes(tmp_path: Path) -> None:
+    """Artifacts are verified side by side. Their problems are in the order of the artifacts all the same."""
+    path = tmp_path / "t.amudai.shard"
+    texts = pa.array([f"row {n} of {n * 7919 % 1009}" for n in range(20_000)])
+    indexes = [amudai.TermIndex("text"), amudai.HashIndex("text")]
+    amudai.write({"text": texts}, tmp_path / "plain.amudai.shard")
+    amudai.add_indexes(tmp_path / "plain.amudai.shard", indexes, path)
+    sound = amudai.open(path, threads=1).verify()
+    assert sound.ok
+    assert amudai.open(path, threads=3).verify() == sound
+    content = path.read_bytes()
+    both = 0
+    for at in range(64, len(content), len(content) // 12):
+        damaged = bytearray(content)
+        for place in (at, at * 5 % len(content), at * 11 % len(content)):
+            damaged[place] ^= 1
+        path.write_bytes(damaged)
+        try:
+            found = amudai.open(path, threads=1).verify()
+        except amudai.AmudaiError:
+            continue  # it cannot be opened
+        assert str(amudai.open(path, threads=3).verify()) == str(found)
+        both += len({problem.error.place.get("index") for problem in found.problems} - {None}) > 1
+    assert both > 1, "damage in artifacts of both indexes"
