@@ -40,6 +40,8 @@ __all__ = ["ScanRun"]
 PART_ROWS: Final = 1 << 17
 # Rows that a thread checks at a time if no value takes much memory or time, and only positions are kept.
 LIGHT_PART: Final = 1 << 20
+# The same if the rows that match are read: reading some rows of a column takes nearly as long as reading many.
+LIGHT_READ: Final = 1 << 18
 # Parts for each thread, at least, so that all threads end at about the same time.
 PARTS_PER_THREAD: Final = 4
 # Rows of a part if blocks are larger than a part, at most.
@@ -251,9 +253,12 @@ class ScanRun:
         """Rows of a part that is only checked."""
         if work.count <= PART_ROWS:
             return PART_ROWS  # there is one part in each stripe anyway
-        light = all(self.plan.checker.is_light(stripe) for stripe in self.plan.shard.stripes[:1])
         share = work.candidates.count // (PARTS_PER_THREAD * self.threads) if self.threads > 1 else LIGHT_PART
-        return max(PART_ROWS, min(LIGHT_PART, share)) if light else PART_ROWS
+        return max(PART_ROWS, min(LIGHT_PART, share)) if self._is_light() else PART_ROWS
+
+    def _is_light(self) -> bool:
+        """Whether rows in doubt are checked with little memory and time, as far as the first stripe tells."""
+        return all(self.plan.checker.is_light(stripe) for stripe in self.plan.shard.stripes[:1])
 
     def _parts(
         self, work: Positions, columns: Sequence[SelectedColumn], most: int | None = None
@@ -263,7 +268,10 @@ class ScanRun:
         candidates = work.candidates
         # If nothing is in doubt, a part is a batch. Otherwise a part is larger, as few of its rows may match.
         if most is None:
-            most = PART_ROWS if work.maybe or request.batch_rows is None else request.batch_rows
+            if work.maybe:
+                most = LIGHT_READ if work.count > PART_ROWS and self._is_light() else PART_ROWS
+            else:
+                most = PART_ROWS if request.batch_rows is None else request.batch_rows
         size = most if request.limit is None else min(most, max(FIRST_PART, request.limit))
         if len(stripes) == 1 and candidates.count <= size:
             yield StripePart(stripes[0], work)
