@@ -223,6 +223,23 @@ def test_an_interrupt_stops_what_is_made_ahead(interrupts: Interrupts, way: str)
     interrupts.check()
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals for one thread")
+def test_a_call_whose_result_is_waited_for_ends_before_an_interrupt_goes_on(interrupts: Interrupts) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def slow(item: int) -> int:
+        begun.set()
+        time.sleep(0.4)
+        ended.set()
+        return item
+
+    results = in_order(slow, [1], 2)
+    threading.Thread(target=lambda: (begun.wait(PATIENCE), interrupt_soon())).start()
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
+    assert ended.is_set()
+
+
 def test_an_interrupt_goes_before_other_errors() -> None:
     both = threading.Barrier(2, timeout=PATIENCE)
 

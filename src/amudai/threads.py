@@ -54,6 +54,13 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int, ahead: in
     return Crew(threads, joins=False).in_order(work, items, ahead)
 
 
+def _first_of(waiting: deque[PoolCall[R]]) -> R:
+    """Wait for the first call and take it away. Until it has ended it stays: Ctrl-C may arrive while it runs."""
+    result = waiting[0].result()
+    waiting.popleft()
+    return result
+
+
 def one_by_one(work: Callable[[int], object], count: int) -> None:
     """Call `work` with 0..count on this thread."""
     for index in range(count):
@@ -209,14 +216,14 @@ class Crew:
         try:
             for item in items:
                 while waiting and (len(waiting) >= most or waiting[0].is_done):
-                    yield waiting.popleft().result()
+                    yield _first_of(waiting)
                 call = PoolCall(partial(effort.call, partial(work, item)))
                 waiting.append(call)
                 ready.put(call)
                 if self._free.take_now():
                     _POOL.submit(run)
             while waiting:
-                yield waiting.popleft().result()
+                yield _first_of(waiting)
         except _ENDS:
             effort.stop()
             raise
