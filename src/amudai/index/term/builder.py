@@ -40,6 +40,7 @@ _RUN_TEXT: Final = 16 * 1024 * 1024
 _LEAST_SCRATCH: Final = 64 * 1024
 # Bytes of text for each of the threads that share a batch: runs of less take longer to merge.
 _LEAST_SHARE: Final = 2 * 1024 * 1024
+_SHARES: Final = 2  # of a batch, for each thread
 # Positions of a run are numbered with 32 bits.
 _RUN_POSITIONS: Final = 1 << 31
 _MAX_STRIPE: Final = 0xFFFF
@@ -166,7 +167,8 @@ class _FieldTerms:
         if self._custom is not None:
             texts = exploded(texts, self._custom)
         batch = _TextBatch(texts, stripe, first, slots)
-        count = min(crew.threads, texts.size // _LEAST_SHARE)
+        # More parts than threads: one of them may still be busy with reading the next batch.
+        count = min(_SHARES * crew.threads, texts.size // _LEAST_SHARE) if crew.threads > 1 else 1
         return list(self._run.take(batch)) if count < 2 else self._shared(batch.parts(count), crew)
 
     def finish(self) -> list[_RunBytes]:
