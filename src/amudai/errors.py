@@ -184,5 +184,5 @@ class located:  # noqa: N801 - reads as a verb: with located(stripe=3): ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if isinstance(error, AmudaiError):
+        if error is not None and isinstance(error, AmudaiError):
             error.locate(**self._place)

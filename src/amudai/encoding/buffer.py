@@ -149,9 +149,10 @@ class BlockBuffer:
         self._is_metered = is_metered
         self.limits = limits
         self._buffer, self._map = descriptor.block_refs()
+        self._start = self._buffer.start
         self._identity = descriptor.identity
         self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
-        artifact.require(self._buffer.start, self._end)
+        artifact.require(self._start, self._end)
         # The store tells if another file takes the place of this one. If it does not, the identity does each time.
         self._is_certain = artifact.tag is not None or self._identity is None
         self._whole: memoryview | None = None
@@ -200,12 +201,14 @@ class BlockBuffer:
     def block_map(self) -> BlockMap:
         """The block map, read at the first use."""
         start, end = self._map.start, self._map.end
-        room = start - self._buffer.start
+        room = start - self._start
         if self._whole is not None:
             payload = self._whole[room : room + end - start]
         else:
             stop = end if self._identity is None else self._end
-            payload = self._identified(self._artifact.read(start, stop))[: end - start]
+            payload = self._artifact.read(start, stop)
+            if self._identity is not None:
+                payload = self._identified(payload)[: end - start]
         if len(payload) <= _COPIED_MAP:
             payload = memoryview(bytes(payload))
         try:
@@ -213,7 +216,7 @@ class BlockBuffer:
                 payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
             )
             # A number of values that map and descriptor agree on. Others are damage.
-            self.limits.require_values(self.values, self._buffer.size)
+            self.limits.require_values(self.values, self._buffer.end - self._start)
             return found
         except AmudaiError as error:
             error.locate(url=self._artifact.url, range=f"{start}..{end}")
@@ -278,7 +281,7 @@ class BlockBuffer:
 
     def _read_whole(self, values: int) -> None:
         """Read blocks and map in one request if the buffer is small and most of its values are wanted."""
-        if self._whole is None and self.size <= MAX_READ and 2 * values >= self.values:
+        if 2 * values >= self.values and self._whole is None and self.size <= MAX_READ:
             self._whole = self._identified(self._artifact.read(self._buffer.start, self._end))
 
     def stretch(self, first: int, last: int) -> tuple[_kernels.Blocks, memoryview, int] | None:
@@ -286,12 +289,14 @@ class BlockBuffer:
 
         A faster `runs` for a few adjacent positions.
         """
-        if "block_map" not in self.__dict__:
+        found = self.__dict__.get("block_map")
+        if found is None:
             self._read_whole(last - first)
+            found = self.block_map
         try:
             # Few positions are in one block as a rule, and a single block needs no arrays.
-            one = self.block_map.block_of(first, last)
-            found = None if one is not None else self.block_map.stretch(first, last, RUN_BYTES)
+            one = found.block_of(first, last)
+            found = None if one is not None else found.stretch(first, last, RUN_BYTES)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
@@ -301,7 +306,8 @@ class BlockBuffer:
                 return None
             if self._is_metered:
                 count_blocks(1)
-            return *self._single(block, begin, end, count), slot
+            blocks, view = self._single(block, begin, end, count)
+            return blocks, view, slot
         if found is None:
             return None
         block, slot, begin, end, sizes, counts = found
@@ -414,7 +420,13 @@ class BlockBuffer:
 
     def _single(self, ordinal: int, begin: int, end: int, count: int) -> tuple[_kernels.Blocks, memoryview]:
         """One block, and its bytes."""
-        view = self._stretch(begin, end) if self._whole is None else self._of_whole(end)[begin:end]
+        if self._whole is not None:
+            view = self._of_whole(end)[begin:end]
+        elif self._is_certain:
+            start = self._start
+            view = self._artifact.read(start + begin, start + end)
+        else:
+            view = self._stretch(begin, end)
         try:
             blocks = _kernels.Blocks.one(view, count, self._descriptor.block_checksums, self._verify, ordinal)
         except AmudaiError as error:

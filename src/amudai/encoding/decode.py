@@ -119,7 +119,8 @@ def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tupl
     if found is None:
         return None
     blocks, view, slot = found
-    if buffer.may_inflate and (slot + last - first) * _WIDTH[dtype] > buffer.limits.most_block_memory:
+    size = (slot + last - first) * _WIDTH[dtype]
+    if size > buffer.limits.most_block_memory and buffer.may_inflate:
         return None
     frames = _kernels.numeric_frames(blocks, dtype)
     if frames:
@@ -380,6 +381,13 @@ def inflate(
     """Decompress the frames of blocks. `shared` is the dictionary that they share, if they do."""
     if not frames:
         return
+    if len(frames) == 1:
+        # Most often a single frame that is not large: of a page of an index, or of a block of which few rows are wanted.
+        of, start, end, size, codec = frames[0]
+        limits.require_block(size)
+        if size <= _SMALL:
+            blocks.add_inflated(frames, [_inflated(buffers[of][start:end], size, codec, shared)])
+            return
     sizes = [frame[3] for frame in frames]
     limits.require_block(max(sizes))
     if sum(sizes) <= _SMALL:

@@ -89,23 +89,33 @@ class OpenFiles:
         self._artifacts = {url: self.root}
 
     def _open(self, end: int | None, file: Artifact | None = None) -> tuple[Artifact, DataRef]:
-        if file is None or end is None:
-            whole = Artifact.open(self.store, self.url, TAIL_READ if end is None else 0)
-        else:
-            whole = file
+        if end is None:
+            return self._found(*self.store.read_tail(self.url, TAIL_READ))
+        whole = Artifact.open(self.store, self.url) if file is None else file
         size = whole.size
-        stop = size if end is None else min(end, size)
+        stop = min(end, size)
         start = max(0, stop - TAIL_READ)
         tail = whole.read(start, stop)
         first, last = directory_range(tail, size, end)
-        if end is not None:
-            check_footer(whole.read(size - len(FOOTER), size))
+        check_footer(whole.read(size - len(FOOTER), size))
         if start == 0 and stop >= len(HEADER):
             check_header(tail)  # needs no request for a small file; `verify` checks larger files
         if first < start:
             start = first
             tail = whole.read(start, stop)
         return Artifact(self.store, self.url, size, (start, tail), whole.tag), DataRef("", first, last)
+
+    def _found(self, file: StoredFile, tail: memoryview) -> tuple[Artifact, DataRef]:
+        """The root file and its directory, whose place only the end of the file tells."""
+        size = file.size
+        first, last = directory_range(tail, size)
+        start = size - len(tail)
+        if start == 0:
+            check_header(tail)  # needs no request for a small file; `verify` checks larger files
+        whole = Artifact(self.store, self.url, size, (start, tail), file.tag)
+        if first < start:
+            whole = Artifact(self.store, self.url, size, (first, whole.read(first, size)), file.tag)
+        return whole, DataRef("", first, last)
 
     def _known(self, file: StoredFile, tail: memoryview) -> tuple[Artifact, DataRef]:
         first, last = directory_range(tail, file.size, None)
@@ -186,7 +196,7 @@ class OpenFiles:
 
     def message(self, ref: DataRef, what: str, anchor: Artifact, decode: Callable[[memoryview], T]) -> T:
         """The message at `ref`: its payload, checked and decoded."""
-        artifact = self.artifact(ref.url, anchor)
+        artifact = self.artifact(ref.url, anchor) if ref.url else anchor
         try:
             return decode(self.checked(artifact.read(ref.start, ref.end), what))
         except AmudaiError as error:
@@ -195,7 +205,7 @@ class OpenFiles:
 
     def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
         """The payload of the message at `ref`, checked, and its place for errors when it is decoded later."""
-        artifact = self.artifact(ref.url, anchor)
+        artifact = self.artifact(ref.url, anchor) if ref.url else anchor
         place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
         with place:
             return self.checked(artifact.read(ref.start, ref.end), what), place

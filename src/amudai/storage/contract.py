@@ -9,13 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Final
 
 from amudai.errors import AmudaiError, ReplacedFile, StorageError, UnsupportedFeature, located
 from amudai.frozen import quick_init
 from amudai.storage.foreign import short_read
-from amudai.storage.meter import current_meter
+from amudai.storage.meter import COUNTING, current_meter
 from amudai.storage.portable import PortableStore, undeclared
 
 __all__ = ["MERGE_GAP", "READ_AHEAD", "REMOTE_GAP", "Requests", "Store", "StoreCapabilities", "StoredFile"]
@@ -44,16 +43,16 @@ class Requests:
     def __init__(self) -> None:
         self.requests = 0
         self.bytes = 0
-        self._lock = Lock()
 
     def add(self, requests: int, size: int) -> None:
         """Count `requests` more, for `size` bytes in total."""
-        with self._lock:
+        meter = current_meter()
+        with COUNTING:
             self.requests += requests
             self.bytes += size
-        meter = current_meter()
-        if meter is not None:
-            meter.add(requests, size)
+            if meter is not None:
+                meter.requests += requests
+                meter.bytes += size
 
     def __repr__(self) -> str:
         return f"Requests(requests={self.requests}, bytes={self.bytes})"

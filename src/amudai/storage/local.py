@@ -83,9 +83,12 @@ class LocalStore(Store):
             return file.whole()[start:end]
         try:
             found = os.pread(file.handle.number, size, start)
+            facts = os.fstat(file.handle.number)
         except OSError as error:
             raise translation(error, url=url) from error
-        file.require_unchanged(url)
+        # As `require_unchanged`, without a call: most of what a question reads is small and comes this way.
+        if facts.st_mtime_ns != file.modified or facts.st_size != file.size:
+            raise ReplacedFile(CHANGED, url=url)
         if len(found) != size:
             raise short_read(start, end, len(found), url=url)
         return memoryview(found)
@@ -185,8 +188,11 @@ class LocalStore(Store):
         if latest is not None and latest[0] == url:
             found = latest[1]
         else:
-            with translated():
+            try:
                 found = self._files.get(url, _open)
+            except Exception:
+                with translated():
+                    raise
         if tag is not None and tag != found.tag:
             raise ReplacedFile(REPLACED, url=url)
         return found
@@ -210,27 +216,29 @@ class _File:
     ----------
     mapped
         All bytes, if they are mapped already; None otherwise.
+    modified
+        When the file was last modified, in nanoseconds from 1970.
     """
 
-    __slots__ = ("_lock", "_modified", "handle", "mapped", "size", "tag")
+    __slots__ = ("_lock", "handle", "mapped", "modified", "size", "tag")
 
     def __init__(self, handle: _Handle) -> None:
         facts = os.fstat(handle.number)
-        if stat.S_ISDIR(facts.st_mode):
-            raise StorageError(FOLDER)
         if not stat.S_ISREG(facts.st_mode):
+            if stat.S_ISDIR(facts.st_mode):
+                raise StorageError(FOLDER)
             raise StorageError("expected a file, found a device, a pipe or a socket")
         self.size = facts.st_size
         self.tag = _tag(facts)
         self.handle = handle
-        self._modified = facts.st_mtime_ns
+        self.modified = facts.st_mtime_ns
         self.mapped: memoryview | None = None
         self._lock = Lock()
 
     def require_unchanged(self, url: str) -> None:
         """Raise `ReplacedFile` if somebody wrote into the file since it was opened."""
         facts = os.fstat(self.handle.number)
-        if facts.st_mtime_ns != self._modified or facts.st_size != self.size:
+        if facts.st_mtime_ns != self.modified or facts.st_size != self.size:
             raise ReplacedFile(CHANGED, url=url)
 
     def whole(self) -> memoryview:

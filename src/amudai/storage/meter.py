@@ -6,7 +6,10 @@ from contextvars import ContextVar, Token
 from threading import Lock
 from typing import Final
 
-__all__ = ["Meter", "count_blocks", "current_meter", "metered"]
+__all__ = ["COUNTING", "Meter", "count_blocks", "current_meter", "metered"]
+
+# Held while counters change. One lock for all: a request counts on its store and on a meter, and takes it once.
+COUNTING: Final = Lock()
 
 
 class Meter:
@@ -24,11 +27,10 @@ class Meter:
         self.requests = 0
         self.bytes = 0
         self.blocks = 0
-        self._lock = Lock()
 
     def add(self, requests: int = 0, size: int = 0, blocks: int = 0) -> None:
         """Add to the counters."""
-        with self._lock:
+        with COUNTING:
             self.requests += requests
             self.bytes += size
             self.blocks += blocks
