@@ -152,7 +152,8 @@ class BlockBuffer:
         self._start = self._buffer.start
         self._identity = descriptor.identity
         self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
-        artifact.require(self._start, self._end)
+        if not 0 <= self._start <= self._end <= artifact.size:
+            artifact.require(self._start, self._end)
         # The store tells if another file takes the place of this one. If it does not, the identity does each time.
         self._is_certain = artifact.tag is not None or self._identity is None
         self._whole: memoryview | None = None

@@ -42,9 +42,10 @@ class IndexArtifactReader:
     @lazy
     def file(self) -> Artifact:
         """The file that holds the artifact."""
-        if self.descriptor.data.is_empty:
+        data = self.descriptor.data
+        if data.end == data.start:
             raise CorruptedData(f"index artifact {self.descriptor.name!r}: expected a reference, found an empty one")
-        return self._shard.artifact(self.descriptor.data.url, self._anchor)
+        return self._shard.artifact(data.url, self._anchor) if data.url else self._anchor
 
     @lazy
     def shard(self) -> ShardReader:
@@ -70,8 +71,8 @@ class IndexArtifactReader:
         found = lookup_buffers(self.values, *counts)
         if found is None:
             return None
-        verify, limits = self._shard.verify, self._shard.limits
-        return [BlockBuffer(self.file, each, each.values, verify, limits=limits) for each in found]
+        file, verify, limits = self.file, self._shard.verify, self._shard.limits
+        return [BlockBuffer(file, each, each.values, verify, limits=limits) for each in found]
 
 
 def open_artifact(descriptor: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:

@@ -50,7 +50,10 @@ class Numbering:
         single = len(descriptor.indexed_fields) == 1  # the entries of dropped fields stay, without ids
         moved = MovedIndex.of(descriptor) if MOVED in stated else None
         if moved is None:
-            complete = any(value is True and name.lower() == COMPLETE for name, value in stated.items())
+            # This library spells the name as the format does. Of another writer any case is accepted.
+            complete = stated.get(COMPLETE) is True or any(
+                value is True and name.lower() == COMPLETE for name, value in stated.items()
+            )
             several = {ids: ids for ids in map(tuple, descriptor.indexed_fields) if len(ids) > 1}
             return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete, several, single)
         size = max(0, shard.num_positions - moved.first_row) if moved.rows is None else moved.rows

@@ -6,8 +6,10 @@ the rest of what is needed to find a page. So a look-up reads only the columns t
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from typing import Self
 
 import numpy as np
@@ -55,7 +57,7 @@ class PageLayout:
         if not 0 < leaves < pages or fan_out < 2:
             return None
         found = cls(leaves, fan_out, single, only_rows)
-        return found if sum(found.level_sizes) == pages else None
+        return found if found.level_starts[-1] == pages else None
 
     @lazy
     def level_sizes(self) -> list[int]:
@@ -66,20 +68,21 @@ class PageLayout:
         return sizes
 
     @lazy
+    def level_starts(self) -> list[int]:
+        """The first page of each level, and the number of all pages."""
+        return [0, *accumulate(self.level_sizes)]
+
+    @lazy
     def levels(self) -> npt.NDArray[np.uint8]:
         """The level of each page."""
         return np.repeat(np.arange(len(self.level_sizes), dtype=np.uint8), self.level_sizes)
 
     def level(self, record: int) -> int:
         """The level of a page: 0 for leaves."""
-        level, end = 0, self.leaf_pages
-        while record >= end:
-            level += 1
-            end += self.level_sizes[level]
-        return level
+        return bisect_right(self.level_starts, record) - 1
 
     def child(self, record: int, entry: int) -> int:
         """The child page of entry `entry` of page `record`, which is not a leaf."""
-        level = self.level(record)
-        first = sum(self.level_sizes[:level])
-        return first - self.level_sizes[level - 1] + (record - first) * self.fan_out + entry
+        starts = self.level_starts
+        level = bisect_right(starts, record) - 1
+        return starts[level - 1] + (record - starts[level]) * self.fan_out + entry

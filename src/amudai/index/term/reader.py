@@ -211,7 +211,10 @@ class TermReader:
                 return self._asked(path, question, rows)
             case Terms() | Every():
                 asked = question.terms if isinstance(question, Every) else (question,)
-                return self._all(path, asked, rows) if all(self._knows(path, each) for each in asked) else None
+                for each in asked:
+                    if not self._knows(path, each):
+                        return None
+                return self._all(path, asked, rows)
         return None
 
     def _asked(self, path: NodePath, question: IndexQuestion, rows: Rows | None) -> Positions | None:
@@ -249,8 +252,10 @@ class TermReader:
                 return None  # any row may have the term
             found.append(lists)
         slots = self._slots_of(path)
-        if slots is None and all(lists.is_one for lists in found):
-            return Positions.surely(self._common([lists.yes for lists in found], rows))
+        if slots is None:
+            single = [lists.yes for lists in found if lists.is_one]
+            if len(single) == len(found):
+                return Positions.surely(self._common(single, rows))
         return reduce(and_, (self._rows_of(lists, slots) for lists in found))
 
     def term_counts(self, path: NodePath, prefix: str) -> Iterator[TermCounts] | None:
@@ -329,31 +334,29 @@ class TermReader:
         folded = not question.case_sensitive or not self._case_sensitive
         words = self._tokenizers[schema_id] == TOKENIZERS["log"]
         stored_id = self._numbering.ids[schema_id]
-        name = question.match.value
+        name = question.match._value_  # `value` is a property written in Python
         yes: list[PositionLists] = []
         maybe: list[PositionLists] = []
+        tree = self._tree
         with located(url=self._terms.file.url):
             for leaves, low, high in self._candidates(text, question, folded):
                 terms = leaves.terms
                 found = _kernels.match_terms(terms.offsets, terms.data, low, high, text, name, folded, words)
                 for entries, kept in zip(found, (yes, maybe), strict=True):
                     if len(entries):
-                        kept.append(self._tree.lists(leaves, entries).of_field(stored_id))
+                        kept.append(tree.lists(leaves, entries).of_field(stored_id))
         if question.case_sensitive and not self._case_sensitive:
             return MatchingLists(PositionLists.joined([]), PositionLists.joined(yes + maybe))
         return MatchingLists(PositionLists.joined(yes), PositionLists.joined(maybe))
 
     def _candidates(self, text: bytes, question: Terms, folded: bool) -> Iterator[tuple[Leaves, int, int]]:
         """Groups of leaves, each with the range of entries that may match."""
-        if question.match in (Match.EQUAL, Match.PREFIX):
-            key = _shared_beginning(question.text, folded)
+        if question.match is Match.EQUAL or question.match is Match.PREFIX:
+            key = _shared_beginning(question.text, text, folded)
             if key is None:
-                yield from self._tree.range(text, prefix=question.match is Match.PREFIX)
-            else:
-                yield from self._tree.range(key, prefix=True)
-            return
-        for leaves in self._tree.all():
-            yield leaves, 0, len(leaves.terms)
+                return self._tree.range(text, prefix=question.match is Match.PREFIX)
+            return self._tree.range(key, prefix=True)
+        return ((leaves, 0, len(leaves.terms)) for leaves in self._tree.all())
 
     def _slots_of(self, path: NodePath) -> SlotMap | None:
         begin = self._elements.get(path[-1].schema_id)
@@ -392,7 +395,7 @@ class TermReader:
                 lists.append((*found, end - start))
             # A single range usually covers all rows. Restricting the lists to it would take time and change nothing.
             among = self._numbering.inward(wanted) if wanted is not None and wanted.num_ranges > 1 else None
-            least = min(count for _, _, count in lists)
+            least = min([count for _, _, count in lists])
             starts, ends = _allocate(least + 1), _allocate(least + 1)
             outer = _EVERYWHERE if among is None else among.arrays
             origin = self._numbering.origin
@@ -421,7 +424,8 @@ class TermReader:
 
     def _require(self, lists: PositionLists) -> None:
         """Raise CorruptedData if a list ends behind the last integer of the artifact."""
-        count = self._positions.shard.num_positions if self._blocks is None else self._blocks.values
+        blocks = self._blocks
+        count = self._positions.shard.num_positions if blocks is None else blocks.values
         last = lists.ends.item(0) if len(lists.ends) == 1 else int(np.maximum.reduce(lists.ends))
         if last > count:
             raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")
@@ -435,12 +439,12 @@ def _allocate(count: int) -> U64:
     return room
 
 
-def _shared_beginning(text: str, folded: bool) -> bytes | None:
+def _shared_beginning(text: str, stored: bytes, folded: bool) -> bytes | None:
     """The beginning that `text` shares with every cut term that may stand for it; None if `text` is too short.
 
-    A cut term is a beginning of the text. Before folding it may have had up to twice the bytes.
+    A cut term is a beginning of the text, which has the bytes `stored`. Before folding it may have had up to twice the
+    bytes.
     """
-    stored = text.encode()
     if not folded:
         return stored[:MAYBE_CUT].decode(errors="ignore").encode() if len(stored) >= MAYBE_CUT else None
     if len(stored) <= LEAST_FOLDED and len(_kernels.fold(stored)) <= LEAST_FOLDED:

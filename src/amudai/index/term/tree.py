@@ -76,7 +76,9 @@ class PositionLists:
     def has_unknown(self) -> bool:
         """Whether one of the lists is of the form `UNKNOWN`."""
         forms = self.forms
-        return forms.item(0) == UNKNOWN if len(forms) == 1 else bool((forms == UNKNOWN).any())
+        if len(forms) < 2:
+            return len(forms) > 0 and forms.item(0) == UNKNOWN
+        return bool((forms == UNKNOWN).any())
 
     @classmethod
     def joined(cls, parts: list[PositionLists]) -> PositionLists:
@@ -150,19 +152,23 @@ class TermTree:
         layout = PageLayout.of(self._artifact.values, pages.block_map.block_count)
         return None if layout is None else (pages, ends, layout)
 
-    @lazy
+    @property
     def _layout(self) -> PageLayout | None:
-        return None if self._known is None else self._known[2]
+        known = self._known
+        return None if known is None else known[2]
 
     @lazy
-    def _is_simple(self) -> bool:
-        """Whether every term is known to have one list, of single rows of the only field."""
-        layout = self._layout
-        return layout is not None and layout.single_lists and layout.only_rows and self._only_field is not None
+    def _simple_field(self) -> npt.NDArray[np.uint32] | None:
+        """The only field, if every term is known to have one list, of single rows; None otherwise."""
+        layout, field = self._layout, self._only_field
+        if layout is None or field is None or not (layout.single_lists and layout.only_rows):
+            return None
+        return np.array([field], np.uint32)
 
     @lazy
     def _page_count(self) -> int:
-        return self._shard.num_positions if self._known is None else self._known[0].block_map.block_count
+        layout = self._layout
+        return self._shard.num_positions if layout is None else layout.level_starts[-1]
 
     @lazy
     def _stripe(self) -> StripeReader | None:
@@ -240,7 +246,7 @@ class TermTree:
             if low < high:
                 yield leaves, low, high
             # A range that reaches the end of these leaves continues in the next one. Then read more leaves at a time.
-            if high < len(page):
+            if high < len(page.offsets) - 1:
                 return
             record, size = self._next_leaf(leaves.last), min(2 * size, _GROUP)
 
@@ -256,7 +262,7 @@ class TermTree:
 
     def _leaves(self, record: int, size: int) -> Leaves:
         """The leaf at `record`, and the leaves right behind it, up to `size` leaves."""
-        start = int(self._slots[record])
+        start = self._slots.item(record)
         if size == 1:
             return Leaves(record, record + 1, start, self._page(record))
         others = np.flatnonzero(self._levels[record : record + size])
@@ -265,26 +271,30 @@ class TermTree:
 
     def _descend(self, text: bytes) -> int:
         """The record of the leaf that would hold `text`."""
-        record = self._page_count - 1
-        level = self._level(record)
+        layout, record = self._layout, self._page_count - 1
+        level = self._level(record) if layout is None else len(layout.level_sizes) - 1
         while level:
             page = self._page(record)
-            if not len(page):
+            last = len(page.offsets) - 2
+            if last < 0:
                 raise CorruptedData(f"page {record}: expected entries, found none")
             low, _ = _kernels.term_range(page.offsets, page.data, text, False)
-            record = self._child(record, min(low, len(page) - 1))
-            below = self._level(record) if record < self._page_count else level
+            entry = low if low < last else last
+            if layout is None:
+                record = self._child(record, entry)
+                below = self._level(record) if record < self._page_count else level
+            else:
+                record = layout.child(record, entry)
+                below = level - 1 if record < layout.level_starts[level] else level
             if below >= level:
                 raise CorruptedData(f"child_position: expected a page below level {level}, found {record}")
             level = below
         return record
 
     def _level(self, record: int) -> int:
-        return int(self._levels[record]) if self._layout is None else self._layout.level(record)
+        return int(self._levels[record])
 
     def _child(self, record: int, entry: int) -> int:
-        if self._layout is not None:
-            return self._layout.child(record, entry)
         slot = int(self._slots[record]) + entry
         column = _member(self._entry, "child_position", BasicType.INT64)
         return int(present(column, Rows.one(slot, slot + 1))[0])
@@ -296,8 +306,8 @@ class TermTree:
     def _page(self, record: int) -> TermsColumn:
         found = self._pages.get(record)
         if found is None:
-            start, end = int(self._slots[record]), int(self._slots[record + 1])
-            found = self._read_terms(start, end)
+            slots = self._slots
+            found = self._read_terms(slots.item(record), slots.item(record + 1))
             if len(self._pages) >= _KEPT:
                 self._pages.clear()
             self._pages[record] = found
@@ -313,11 +323,12 @@ class TermTree:
 
     def lists(self, leaves: Leaves, entries: U32) -> PositionLists:
         """The position lists of `entries`, which ascend, of a group of leaves."""
-        if len(entries) == 1 and self._is_simple and (number := leaves.start + int(entries[0])):
+        field = self._simple_field
+        if len(entries) == 1 and field is not None and (number := leaves.start + entries.item(0)):
             ends = self._list_ends(number - 1, number + 1)
             if ends.item(0) >= ends.item(1):
                 raise _not_ascending()
-            return PositionLists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
+            return PositionLists(ends[:1], ends[1:], _ROWS, field)
         count = len(leaves.terms)
         first, bounds = self._bounds(leaves, count)
         if len(entries) == 1 and bounds is None:
