@@ -31,6 +31,9 @@ _MAX_FIXED_SIZE: Final = 0x7FFF_FFFF
 
 _VIEWS: Final = frozenset({pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW})
 
+# The types that wrap those of their values.
+_WRAPPED: Final = frozenset({pa.lib.Type_DICTIONARY, pa.lib.Type_RUN_END_ENCODED})
+
 _SIMPLE: Final[Mapping[BasicType, pa.DataType]] = {
     BasicType.UNIT: pa.null(),
     BasicType.BOOLEAN: pa.bool_(),
@@ -143,7 +146,7 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     while True:
         if isinstance(kind, pa.BaseExtensionType):
             kind = kind.storage_type
-        elif pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        elif kind.id in _WRAPPED:
             kind = kind.value_type
         else:
             return kind

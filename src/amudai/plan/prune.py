@@ -83,10 +83,11 @@ class Pruner:
         self._within = within
         self._is_prepared = False
         self._indexes = indexes
-        whole = index_evidence([index for index in indexes if index.rows is None])
-        of_parts = index_evidence([index for index in indexes if index.rows is not None])
+        parts = [index for index in indexes if index.rows is not None]
+        whole = index_evidence([index for index in indexes if index.rows is None] if parts else indexes)
+        of_parts = index_evidence(parts) if parts else ()
         by_index = (*whole, *of_parts)
-        self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
+        self._of_words = [evidence for evidence in by_index if evidence.all_words is not None]
         if not shard.is_own:
             of_parts = (*of_parts, STRIPE_FIELD_INDEXES)
             by_index = (*by_index, STRIPE_FIELD_INDEXES)
@@ -192,20 +193,22 @@ class Pruner:
 
     def _weighed(self, known: LeafEvidence, order: Sequence[Evidence]) -> Positions:
         """The rows of a leaf that are left after all evidence was asked, in this order."""
-        question = known.question
+        question, before = known.question, known.positions
+        doubtful, candidates = before.maybe.count, before.candidates
         for evidence in order:
-            before = known.positions
-            if before.maybe.count < evidence.worth:
+            if doubtful < evidence.worth:
                 continue
             if evidence.of_fields:
-                self._prepare(before.candidates)
-            said = evidence.answer(question, before.candidates)
+                self._prepare(candidates)
+            said = evidence.answer(question, candidates)
             if said is None:
                 continue
             if question.inverted and not evidence.of_leaf:
-                said = _opposite(question, said, before.candidates)
+                said = _opposite(question, said, candidates)
             known.positions = before.refined(said)
             known.steps.append(EvidenceStep(evidence.name, before, known.positions))
+            before = known.positions
+            doubtful, candidates = before.maybe.count, before.candidates
         self.found[question.name] = known
         return known.positions
 

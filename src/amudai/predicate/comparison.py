@@ -30,21 +30,21 @@ _DAY: Final = 86_400 * 10**9
 _NANOSECONDS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _EPOCH: Final = datetime(1970, 1, 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
+_TEXTS: Final = frozenset({pa.lib.Type_STRING, pa.lib.Type_LARGE_STRING, pa.lib.Type_STRING_VIEW})
+_BYTES: Final = frozenset({pa.lib.Type_BINARY, pa.lib.Type_LARGE_BINARY, pa.lib.Type_BINARY_VIEW})
 # The operators that ask for values below the given one.
 _BELOW: Final[tuple[CompareOp, ...]] = ("<", "<=")
 
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether values of this type are text."""
-    kind = value_type(kind)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    return value_type(kind).id in _TEXTS
 
 
 def can_be_text(kind: pa.DataType) -> bool:
     """Whether text operators can be asked of this type: text, bytes, which may be UTF-8, and UUIDs as written."""
-    stored = value_type(kind)
-    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
-    return is_text(kind) or is_uuid(kind) or any(fits(stored) for fits in kinds)
+    stored = value_type(kind).id
+    return stored in _TEXTS or stored in _BYTES or is_uuid(kind)
 
 
 def comparison(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:

@@ -119,4 +119,4 @@ def _words(op: TextOp, text: str, case_sensitive: bool) -> tuple[Terms, ...]:
             case _:
                 kind = Match.EQUAL
         found.append(Terms(word, kind, case_sensitive))
-    return tuple(dict.fromkeys(found))
+    return tuple(found) if len(found) < 2 else tuple(dict.fromkeys(found))

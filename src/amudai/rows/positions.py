@@ -84,7 +84,8 @@ class Positions:
 
     def within(self, rows: Rows) -> Positions:
         """The answer for `rows` alone: all others are ruled out."""
-        return Positions(self.yes.intersect(rows), self.maybe.intersect(rows))
+        yes, maybe = self.yes.intersect(rows), self.maybe.intersect(rows)
+        return self if yes is self.yes and maybe is self.maybe else Positions(yes, maybe)
 
     def refined(self, other: Positions) -> Positions:
         """Combine two answers to the same question. A row is certain or ruled out if either answer says so."""

@@ -320,9 +320,9 @@ class Rows:
         if not self or not other:
             return Rows.none(self.origin)
         # One set is often a part of the other, or the other a single range: nothing to compare.
-        if self._is_part_of(other) or other._holds(self):
+        if (self.part_of is not None and self._is_part_of(other)) or other._holds(self):
             return self
-        if other._is_part_of(self) or self._holds(other):
+        if (other.part_of is not None and other._is_part_of(self)) or self._holds(other):
             return other
         if self._words is None and other._words is None:
             return Rows(*_kernels.intersect_ranges(*self.arrays, *other.arrays), self.origin)
@@ -440,12 +440,9 @@ class Rows:
 
     def _holds(self, other: Rows) -> bool:
         """Whether this set is a single range that contains `other`."""
-        return (
-            self._words is None
-            and len(self._ends) == 1
-            and self.starts.item(0) <= other._low
-            and self._ends.item(0) >= other._high
-        )
+        if self._words is not None or len(self._ends) != 1:
+            return False
+        return self.starts.item(0) <= other._low and self._ends.item(0) >= other._high
 
     @property
     def _low(self) -> int:
