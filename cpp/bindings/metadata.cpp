@@ -1,9 +1,27 @@
 // Bindings for reading the metadata of many columns at once.
 #include "columns/descriptors.hpp"
+#include "columns/names.hpp"
 
 #include "bindings/arrays.hpp"
 
 namespace amudai::bindings {
+
+namespace {
+
+// Adds bytes as a text. False if they are not UTF-8.
+bool append_text(nb::list& texts, Bytes bytes) {
+    auto* const text = PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()), static_cast<Py_ssize_t>(bytes.size()),
+                                            nullptr);
+    if (text) {
+        texts.append(nb::steal<nb::str>(text));
+        return true;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw nb::python_error();
+    PyErr_Clear();
+    return false;
+}
+
+}  // namespace
 
 void bind_metadata(nb::module_& m) {
     m.attr("NOT_READ") = columns::unknown_blocks;
@@ -49,19 +67,29 @@ void bind_metadata(nb::module_& m) {
         for (std::size_t i = 0; i < starts.shape(0); ++i) {
             const auto start = span(starts)[i], end = span(ends)[i];
             if (start > end || end > held.bytes().size()) return {};
-            auto* const text = PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(held.bytes().data()) + start,
-                                                    static_cast<Py_ssize_t>(end - start), nullptr);
-            if (!text) {
-                if (!PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) throw nb::python_error();
-                PyErr_Clear();
-                return {};
-            }
-            found.append(nb::steal<nb::str>(text));
+            if (!append_text(found, held.bytes().subspan(start, end - start))) return {};
         }
         return found;
     }, "data"_a, "starts"_a.noconvert(), "ends"_a.noconvert(),
     nb::sig("def texts(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> list[str] | None"),
     "The strings between `starts` and `ends`. None if one is not UTF-8, or outside of the data.");
+
+    m.def("field_names", [](nb::handle data, std::size_t start, std::size_t end, std::size_t type, std::size_t internal,
+                            std::size_t name) -> std::optional<nb::list> {
+        const Held held(data);
+        const auto names = columns::field_names(held.bytes(), start, end, {type, internal, name});
+        if (!names) return {};
+        nb::list found;
+        for (const auto each : *names) {
+            if (!append_text(found, each)) return {};
+        }
+        return found;
+    }, "data"_a, "start"_a, "end"_a, "type"_a, "internal"_a, "name"_a,
+    nb::sig("def field_names(data: bytes | memoryview, start: int, end: int, type: int, internal: int, name: int) "
+            "-> list[str] | None"),
+    "The names of the fields of a schema, which is a FlatBuffer. The references to the fields lie at `start..end`; then come "
+    "the slots of a field's type, of its annotation as internal, and of the name in a type. None if a field is internal, or "
+    "must be looked at alone.");
 }
 
 }  // namespace amudai::bindings

@@ -818,3 +818,8 @@ def texts(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np
     """
     The strings between `starts` and `ends`. None if one is not UTF-8, or outside of the data.
     """
+
+def field_names(data: bytes | memoryview, start: int, end: int, type: int, internal: int, name: int) -> list[str] | None:
+    """
+    The names of the fields of a schema, which is a FlatBuffer. The references to the fields lie at `start..end`; then come the slots of a field's type, of its annotation as internal, and of the name in a type. None if a field is internal, or must be looked at alone.
+    """

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +15,7 @@ import amudai
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import SHARED_BYTES, ShardSchema
 from amudai.types import SchemaNode, nodes_below
+from tests.kernel_modules import KERNELS
 
 
 def payload_of(tmp_path: Path, names: list[str]) -> bytes:
@@ -30,6 +34,33 @@ def test_internal_fields_are_left_to_others(tmp_path: Path) -> None:
     path = tmp_path / "t.amudai.shard"
     with amudai.write(pa.table({"a": [1]}), path, ingestion_time=True) as shard:
         assert ShardSchema(shard._reader.schema.payload).column_names() is None  # type: ignore[attr-defined]
+
+
+def fields_of(names: list[int], text: bytes, *, internal: bool = False) -> tuple[bytes, int]:
+    """A FlatBuffer that begins with references to fields, and how many bytes these take. All have one type and name."""
+    heads = 4 * len(names)
+    field = struct.pack("<HHHHiI", 8, 8, 4, 4 if internal else 0, 8, 4 + 12)  # its vtable, then the table
+    kind = struct.pack("<HHHHHHiI", 12, 8, 0, 0, 0, 4, 12, 4)
+    places = struct.pack(f"<{len(names)}I", *(heads + 8 - 4 * at for at in range(len(names))))
+    return places + field + kind + struct.pack("<I", len(text)) + text, heads
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+def test_names_that_share_more_bytes_than_there_are_are_read_one_by_one(kernels: Any) -> None:
+    slots = 0, 1, 3  # of the type, of the annotation as internal, of the name
+    for text in (b"name", "ä".encode(), b""):
+        data, end = fields_of([0, 1], text)
+        assert kernels.field_names(data, 0, end, *slots) == [text.decode()] * 2
+    data, end = fields_of([0, 1, 2], b"n" * 100)
+    assert kernels.field_names(data, 0, 4, *slots) == ["n" * 100]
+    assert kernels.field_names(data, 0, end, *slots) is None  # 300 bytes of names in a buffer of less
+    assert kernels.field_names(*((made := fields_of([0], b"x", internal=True))[0], 0, made[1]), *slots) is None
+    assert kernels.field_names(fields_of([0], b"\xff")[0], 0, 4, *slots) is None
+    for start, stop in ((4, 0), (0, 3), (0, len(data) + 1), (len(data) - 3, len(data) + 1), (0, 1 << 62)):
+        assert kernels.field_names(data, start, stop, *slots) is None
+    for size in range(len(data)):  # cut anywhere: no byte behind the end is read
+        assert kernels.field_names(data[:size], 0, 4, *slots) is None
 
 
 PAYLOAD: list[bytes] = []

@@ -382,7 +382,7 @@ def inflate(
     if not frames:
         return
     if len(frames) == 1:
-        # Most often a single frame that is not large: of a page of an index, or of a block of which few rows are wanted.
+        # As a rule there is one, and it is not large: in a page of an index, or where few rows are wanted.
         of, start, end, size, codec = frames[0]
         limits.require_block(size)
         if size <= _SMALL:

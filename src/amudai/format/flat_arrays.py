@@ -11,8 +11,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai import _kernels
-
 __all__ = ["TableArray", "UnusualTable"]
 
 I64 = npt.NDArray[np.int64]
@@ -44,10 +42,6 @@ class TableArray:
         places = np.arange(start, end, _WORD, dtype=np.int64)
         return cls(data, cls._followed(data, places))
 
-    def has_any(self, slot: int) -> bool:
-        """Whether any table has the field."""
-        return bool(self._offsets(slot).any())
-
     def has(self, slot: int) -> npt.NDArray[np.bool_]:
         """Whether each table has the field."""
         found: npt.NDArray[np.bool_] = self._offsets(slot) != 0
@@ -73,14 +67,6 @@ class TableArray:
     def tables(self, slot: int) -> TableArray:
         """The tables that a field refers to, which no table may lack."""
         return TableArray(self._data, self._followed(self._data, self._references(slot)))
-
-    def texts(self, slot: int) -> list[str]:
-        """The strings that a field refers to, which no table may lack."""
-        starts, ends = self.spans(slot)
-        found = _kernels.texts(self._data, starts.view(np.uint64), ends.view(np.uint64))
-        if found is None:
-            raise UnusualTable
-        return found
 
     def spans(self, slot: int) -> tuple[I64, I64]:
         """Where the bytes of the strings begin and end that a field refers to, which no table may lack."""

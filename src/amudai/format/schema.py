@@ -172,11 +172,7 @@ class _Decoded:
         return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
 
     def column_names(self) -> list[str] | None:
-        try:
-            fields = TableArray.of_vector(self.payload, *self._fields.span)
-            return None if fields.has_any(_INTERNAL) else fields.tables(_DATA_TYPE).texts(_NAME)
-        except UnusualTable:
-            return None
+        return _kernels.field_names(self.payload, *self._fields.span, _DATA_TYPE, _INTERNAL, _NAME)
 
     def field(self, index: int) -> SchemaNode:
         node = self._nodes.get(index)
