@@ -1,8 +1,8 @@
 // Bindings for bytes-like values. Loops and byte layouts are in binary/.
 #include "binary/gather.hpp"
-#include "binary/run.hpp"
 
 #include "bindings/arrays.hpp"
+#include "bindings/few.hpp"
 
 namespace amudai::bindings {
 
@@ -34,22 +34,6 @@ void require_room(std::span<const Offset> offsets, std::size_t room) {
     if (static_cast<std::size_t>(offsets.back()) > room) throw nb::value_error("out: too short");
 }
 
-std::vector<Frame> payload_frames(const Blocks& blocks, std::span<const std::uint64_t> sizes, std::size_t first,
-                                  std::size_t last) {
-    std::vector<Frame> frames;
-    for (std::size_t i = first; i < std::min(last, blocks.blocks().size()); ++i) {
-        const auto& block = blocks.blocks()[i];
-        at_block(block.ordinal, [&] {
-            const binary::Slots slots{block.count, 0, false, nullptr};
-            if (!binary::zstd::holds_frame(numeric::code_of(block.values))) return;
-            const auto layout = binary::zstd::layout(block.values, slots);
-            require_frame_size(layout.payload.size(), sizes[i], layout.codec());
-            frames.push_back(blocks.locate(layout.payload, sizes[i], layout.codec()));
-        });
-    }
-    return frames;
-}
-
 // Slots `first .. first + count` of a single block.
 std::array<Span, 1> few_slots(const Blocks& blocks, std::size_t first, std::size_t count) {
     if (blocks.blocks().size() != 1) throw nb::value_error("blocks: expected a single one");
@@ -72,26 +56,7 @@ void bind_binary(nb::module_& m) {
         return names;
     }, "Code and name of every binary encoding.");
 
-    m.def("binary_frames", [](const Blocks& blocks, std::optional<std::size_t> fixed_size) {
-        std::vector<Frame> list;
-        const auto found = [&](Bytes frame, std::size_t decoded, std::string_view codec) {
-            require_frame_size(frame.size(), decoded, codec);
-            list.push_back(blocks.locate(frame, decoded, codec));
-        };
-        for (const auto& block : blocks.blocks()) {
-            at_block(block.ordinal, [&] {
-                const binary::Slots slots{block.count, fixed_size.value_or(0), fixed_size.has_value(), nullptr};
-                binary::with_layout(block.values, slots, [&]<class L>(const L& layout) {
-                    frames(layout, slots, found);
-                    if constexpr (std::is_same_v<L, binary::zstd::Layout>) {
-                        if (layout.dictionary) blocks.inflated().dictionary(*layout.dictionary);
-                        if (slots.is_fixed) found(layout.payload, slots.count * slots.fixed_size, layout.codec());
-                    }
-                });
-            });
-        }
-        return list;
-    }, "blocks"_a, "fixed_size"_a.none(),
+    m.def("binary_frames", &binary_frames, "blocks"_a, "fixed_size"_a.none(),
     nb::sig("def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int, str]]"),
     "What must be inflated and is known before any offsets are decoded: (buffer, start, end, decoded bytes, codec).");
 

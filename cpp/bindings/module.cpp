@@ -53,6 +53,7 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_block_map(m);
     amudai::bindings::bind_hash_index(m);
     amudai::bindings::bind_term(m);
+    amudai::bindings::bind_term_lookup(m);
     amudai::bindings::bind_lines(m);
     amudai::bindings::bind_csv(m);
     amudai::bindings::bind_columns(m);

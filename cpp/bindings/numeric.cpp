@@ -1,7 +1,7 @@
 // Bindings for numbers. Loops and byte layouts are in numeric/.
 #include "numeric/run.hpp"
 
-#include "bindings/blocks.hpp"
+#include "bindings/few.hpp"
 #include "numeric/analyze.hpp"
 #include "numeric/divided_run.hpp"
 #include "numeric/encode_run.hpp"
@@ -64,17 +64,7 @@ void bind_numeric(nb::module_& m) {
     }, "Code and name of every numeric encoding.");
 
     m.def("numeric_frames", [](const Blocks& blocks, const std::string& dtype) {
-        std::vector<Frame> frames;
-        const auto found = [&](Bytes frame, std::size_t decoded, std::string_view codec) {
-            require_frame_size(frame.size(), decoded, codec);
-            frames.push_back(blocks.locate(frame, decoded, codec));
-        };
-        with_number(dtype, [&]<class T>() {
-            for (const auto& block : blocks.blocks()) {
-                at_block(block.ordinal, [&] { numeric::find_frames<T>(block.values, block.count, found); });
-            }
-        });
-        return frames;
+        return with_number(dtype, [&]<class T>() { return numeric_frames<T>(blocks); });
     }, "blocks"_a, "dtype"_a, nb::sig("def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int, str]]"),
     "What of a run must be inflated: (buffer, start, end, decoded bytes, codec).");
 

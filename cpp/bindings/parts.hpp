@@ -18,6 +18,7 @@ void bind_rows(nanobind::module_& m);
 void bind_block_map(nanobind::module_& m);
 void bind_hash_index(nanobind::module_& m);
 void bind_term(nanobind::module_& m);
+void bind_term_lookup(nanobind::module_& m);
 void bind_lines(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_columns(nanobind::module_& m);

@@ -701,6 +701,18 @@ def common_rows(lists: list[tuple[Blocks, int, int]], rows: int, among_starts: N
     Write the ranges of the rows that all lists have, and return how many there are. If ranges to search among are given, the rows must lie in them. A list is given by its blocks, a slot of the first block, and its number of rows.
     """
 
+class TermLookup:
+    """
+    Finds terms in an index that this library wrote, in which each term has one list. Pages and block maps that were read stay in memory. `read(start, end)` returns bytes of the file, `inflate(frame, size, codec)` the content of a frame. `pages` are the terms, one block for each page, and `ends` the ends of their lists.
+    """
+
+    def __init__(self, read: Any, inflate: Any, pages: tuple[int, int, int, int, int, bytes | None], ends: tuple[int, int, int, int, int, bytes | None], leaf_pages: int, fan_out: int, verify: bool, most_memory: int, most_block: int) -> None: ...
+
+    def find(self, text: bytes, folded: bool, words: bool) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+        """
+        Where the lists of all terms that equal `text` begin and end, by which they ascend. None if something is not as expected, or more than expected is needed: then the term must be looked up in another way.
+        """
+
 class TextColumn:
     """A column of values, ready to be written as JSON or CSV."""
 

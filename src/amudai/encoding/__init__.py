@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         describe_binary,
         describe_each,
         describe_numbers,
+        inflated,
         open_numbers,
         require_text,
     )
@@ -87,7 +88,7 @@ else:
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_dictionary decode_divided decode_few decode_few_bytes decode_fixed "
                 "decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
-                "open_numbers require_text"
+                "inflated open_numbers require_text"
             ),
             "amudai.encoding.decoded": "DecimalForm Unit Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
@@ -171,6 +172,7 @@ __all__ = [
     "encode_section",
     "first_not_json",
     "guid_texts",
+    "inflated",
     "is_text",
     "open_numbers",
     "profile_of",

@@ -41,6 +41,7 @@ __all__ = [
     "describe_binary",
     "describe_each",
     "describe_numbers",
+    "inflated",
     "require_text",
 ]
 
@@ -411,6 +412,11 @@ def inflate(
         else:
             contents.append(_inflated(piece, size, codec, shared))
     blocks.add_inflated(frames, contents)
+
+
+def inflated(frame: memoryview, size: int, codec: str) -> Any:
+    """The content of one frame, of `size` bytes, that needs no shared dictionary."""
+    return _inflated(frame, size, codec, None)
 
 
 def _decompressor(codec: str, shared: SharedDecoder | None) -> zstandard.ZstdDecompressor:

@@ -6,8 +6,9 @@ from typing import Final
 
 from amudai.encoding import BlockBuffer
 from amudai.errors import CorruptedData, located
-from amudai.format import DataRef, IndexArtifact, lookup_buffers, require_identity
+from amudai.format import DataRef, IndexArtifact, LookupBuffer, lookup_buffers, require_identity
 from amudai.lazy import lazy
+from amudai.limits import Limits
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 
@@ -66,9 +67,23 @@ class IndexArtifactReader:
             require_identity(self.descriptor.identity, found.directory.identity)
         return found
 
+    @property
+    def limits(self) -> Limits:
+        """How much memory and work what is read may take."""
+        return self._shard.limits
+
+    @property
+    def verify(self) -> bool:
+        """Whether the checksum of each block is compared."""
+        return self._shard.verify
+
+    def places(self, *counts: int) -> tuple[LookupBuffer, ...] | None:
+        """Where the buffers are that look-ups read, as many as one of `counts`; None if the artifact names none."""
+        return lookup_buffers(self.values, *counts)
+
     def lookup(self, *counts: int) -> list[BlockBuffer] | None:
         """The buffers that look-ups read, as many as one of `counts`; None if the artifact names none."""
-        found = lookup_buffers(self.values, *counts)
+        found = self.places(*counts)
         if found is None:
             return None
         file, verify, limits = self.file, self._shard.verify, self._shard.limits

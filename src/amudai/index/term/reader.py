@@ -339,20 +339,24 @@ class TermReader:
         maybe: list[PositionLists] = []
         tree = self._tree
         with located(url=self._terms.file.url):
-            for leaves, low, high in self._candidates(text, question, folded):
+            key = _shared_beginning(question.text, text, folded)
+            is_exact = key is None and question.match is Match.EQUAL
+            exact = tree.exact(text, folded=folded, words=words) if is_exact else None
+            if exact is not None and len(exact.starts):
+                yes.append(exact.of_field(stored_id))
+            for leaves, low, high in self._candidates(text, question, key) if exact is None else ():
                 terms = leaves.terms
                 found = _kernels.match_terms(terms.offsets, terms.data, low, high, text, name, folded, words)
                 for entries, kept in zip(found, (yes, maybe), strict=True):
                     if len(entries):
                         kept.append(tree.lists(leaves, entries).of_field(stored_id))
         if question.case_sensitive and not self._case_sensitive:
-            return MatchingLists(PositionLists.joined([]), PositionLists.joined(yes + maybe))
+            yes, maybe = [], yes + maybe
         return MatchingLists(PositionLists.joined(yes), PositionLists.joined(maybe))
 
-    def _candidates(self, text: bytes, question: Terms, folded: bool) -> Iterator[tuple[Leaves, int, int]]:
-        """Groups of leaves, each with the range of entries that may match."""
+    def _candidates(self, text: bytes, question: Terms, key: bytes | None) -> Iterator[tuple[Leaves, int, int]]:
+        """Groups of leaves, each with the range of entries that may match. `key` is as `_shared_beginning` says."""
         if question.match is Match.EQUAL or question.match is Match.PREFIX:
-            key = _shared_beginning(question.text, text, folded)
             if key is None:
                 return self._tree.range(text, prefix=question.match is Match.PREFIX)
             return self._tree.range(key, prefix=True)

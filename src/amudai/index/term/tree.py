@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.column import ColumnSource
-from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes
+from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes, inflated
 from amudai.errors import CorruptedData
 from amudai.frozen import quick_init
 from amudai.index.artifacts import IndexArtifactReader
@@ -43,6 +43,8 @@ U32 = npt.NDArray[np.uint32]
 
 # The form of a list without integers: any row of the stripe may have the term.
 UNKNOWN: Final = 3
+# Leaves of an index that is large enough for the native way.
+_MANY_LEAVES: Final = 4
 # The leaves that a scan of all terms reads at once, and the pages that stay in memory for the next question.
 _GROUP: Final = 64
 _KEPT: Final = 64
@@ -131,6 +133,30 @@ class TermTree:
     def _lookup(self) -> list[BlockBuffer] | None:
         """Of our own artifact: the buffers that look-ups read."""
         return self._artifact.lookup(2, 3) if self._is_own else None
+
+    @lazy
+    def _quick(self) -> _kernels.TermLookup | None:
+        """Finds terms in one native call; None if a term may have several lists, or if the index is small.
+
+        A small index is read by the other way in fewer requests: whole buffers at a time.
+        """
+        artifact = self._artifact
+        places = artifact.places(2, 3) if self._is_own and self._only_field is not None else None
+        if places is None:
+            return None
+        pages, ends = places[:2]
+        layout = PageLayout.of(artifact.values, pages.blocks)
+        if layout is None or layout.leaf_pages < _MANY_LEAVES or not (layout.single_lists and layout.only_rows):
+            return None
+        file, limits = artifact.file, artifact.limits
+        if file.tag is None and pages.identity is not None:
+            return None  # each read must compare the identity
+        limits.require_values(pages.values, pages.end - pages.start)
+        limits.require_values(ends.values, ends.end - ends.start)
+        most = limits.most_memory, limits.most_block_memory
+        return _kernels.TermLookup(
+            file.read, inflated, pages, ends, layout.leaf_pages, layout.fan_out, artifact.verify, *most
+        )
 
     @lazy
     def _forms(self) -> BlockBuffer | None:
@@ -230,6 +256,20 @@ class TermTree:
         return values
 
     # ---- pages ----
+
+    def exact(self, text: bytes, *, folded: bool, words: bool) -> PositionLists | None:
+        """The position lists of the terms that equal `text`, case-folded if `folded`; None if `range` must find them.
+
+        No term may be cut that could stand for the text.
+        """
+        found = None if self._quick is None else self._quick.find(text, folded, words)
+        if found is None:
+            return None
+        starts, ends = found
+        count = len(starts)
+        assert self._only_field is not None
+        fields = np.full(count, self._only_field, np.uint32)
+        return PositionLists(starts, ends, _ROWS if count == 1 else np.zeros(count, np.uint8), fields)
 
     def range(self, text: bytes, *, prefix: bool) -> Iterator[tuple[Leaves, int, int]]:
         """The entries that equal `text`, or begin with it if `prefix`, ignoring case.
