@@ -334,7 +334,6 @@ class TermReader:
         folded = not question.case_sensitive or not self._case_sensitive
         words = self._tokenizers[schema_id] == TOKENIZERS["log"]
         stored_id = self._numbering.ids[schema_id]
-        name = question.match._value_  # `value` is a property written in Python
         yes: list[PositionLists] = []
         maybe: list[PositionLists] = []
         tree = self._tree
@@ -346,7 +345,9 @@ class TermReader:
                 yes.append(exact.of_field(stored_id))
             for leaves, low, high in self._candidates(text, question, key) if exact is None else ():
                 terms = leaves.terms
-                found = _kernels.match_terms(terms.offsets, terms.data, low, high, text, name, folded, words)
+                found = _kernels.match_terms(
+                    terms.offsets, terms.data, low, high, text, question.match.value, folded, words
+                )
                 for entries, kept in zip(found, (yes, maybe), strict=True):
                     if len(entries):
                         kept.append(tree.lists(leaves, entries).of_field(stored_id))
