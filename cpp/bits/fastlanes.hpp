@@ -29,6 +29,11 @@ inline U width_mask(unsigned width) {
 // Where the values of a row begin in a chunk. The lanes of a row are neighbours.
 constexpr std::size_t row_begin(unsigned row) { return row_order[row / 8] * 16 + (row % 8) * 128; }
 
+// The row that begins with a value. `row_order` is its own inverse.
+constexpr unsigned row_of(std::size_t begin) {
+    return row_order[begin % 128 / 16] * 8 + static_cast<unsigned>(begin / 128);
+}
+
 // Unpacks one row of a chunk to `values` and adds `reference` to each value.
 template <class U>
 inline void unpack_row(const std::uint8_t* __restrict packed, unsigned width, U reference, unsigned row, U* __restrict values) {
@@ -99,15 +104,18 @@ void unpack(const std::uint8_t* packed, unsigned width, U reference, std::size_t
         } else if (count <= few) {
             for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<U>(pick<U>(chunk, width, skip + i) + reference);
         } else {
-            // Only rows that hold some of the values.
-            U values[chunk_values];
-            for (unsigned row = 0; row < 8 * sizeof(U); ++row) {
-                const auto begin = row_begin(row);
-                if (begin < skip + count && begin + lanes<U> > skip) {
-                    unpack_row<U>(chunk, width, reference, row, values + begin);
+            // Only rows that hold some of the values. The first and the last may hold others, too.
+            const auto end = skip + count;
+            for (auto begin = skip - skip % lanes<U>; begin < end; begin += lanes<U>) {
+                if (begin >= skip && begin + lanes<U> <= end) {
+                    unpack_row<U>(chunk, width, reference, row_of(begin), out.data() + (begin - skip));
+                    continue;
                 }
+                U values[lanes<U>];
+                unpack_row<U>(chunk, width, reference, row_of(begin), values);
+                const auto from = std::max(begin, skip), to = std::min(begin + lanes<U>, end);
+                std::memcpy(out.data() + (from - skip), values + (from - begin), (to - from) * sizeof(U));
             }
-            std::memcpy(out.data(), values + skip, count * sizeof(U));
         }
         out = out.subspan(count), first += count;
     }

@@ -48,6 +48,21 @@ void gather_alp(Bytes section, std::size_t count, SlotList slots, std::span<T> o
 }
 
 template <class T>
+void gather_alprd(Bytes section, std::size_t count, SlotList slots, std::span<T> out, Context& context) {
+    const auto found = alprd::layout<T>(section, count);
+    const auto left = context.arena.take<std::uint16_t>(slots.size());
+    gather_section<std::uint16_t>(found.left, count, slots, left, context);
+    gather_section<unsigned_of<T>>(found.right, count, slots, as_unsigned(out), context);
+    alprd::join<T>(found, left, out);
+    alprd::each_exception(found, count, [&](std::size_t position, std::uint16_t front) {
+        const auto at = std::ranges::lower_bound(slots, position);
+        if (at != slots.end() && *at == position) {
+            alprd::set_front<T>(found, front, out[static_cast<std::size_t>(at - slots.begin())]);
+        }
+    });
+}
+
+template <class T>
 void gather_entries(Bytes section, std::size_t count, SlotList slots, std::span<T> out, Context& context) {
     const auto found = block_dictionary::layout<T>(section, count);
     const auto codes = context.arena.take<std::uint32_t>(slots.size());
@@ -82,7 +97,7 @@ bool has_gather(std::uint16_t code) {
     if (truncate::U16::accepts<T> && code == truncate::U16::code) return true;
     if (truncate::U32::accepts<T> && code == truncate::U32::code) return true;
     if constexpr (ffor::accepts<T>) return code == ffor::code || code == frame_of_reference::code;
-    else return code == alp::code;
+    else return code == alp::code || code == alprd::code;
 }
 
 }  // namespace detail
@@ -118,7 +133,8 @@ void gather_section(Bytes section, std::size_t count, SlotList slots, std::span<
         gather_section<U>(nested, count, slots, as_unsigned(out), context);
         for (auto& value : as_unsigned(out)) value = static_cast<U>(value + load<U>(section, 2));
     } else {
-        detail::gather_alp<T>(section, count, slots, out, context);
+        if (code == alp::code) return detail::gather_alp<T>(section, count, slots, out, context);
+        detail::gather_alprd<T>(section, count, slots, out, context);
     }
 }
 

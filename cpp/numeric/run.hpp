@@ -1,7 +1,7 @@
 // Decoding of a run of blocks of numbers in one call. Values and validity are written straight to their place.
 #pragma once
 #include "base/block.hpp"
-#include "numeric/gather.hpp"
+#include "numeric/apart.hpp"
 #include "presence/presence.hpp"
 
 namespace amudai::numeric {
@@ -88,15 +88,15 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
         return gather_section<T>(block.values, block.count, slots, room.first(slots.size()), context);
     }
     if (are_apart<T>(block, spans)) {
-        for (const auto& span : spans) {
-            decode_section<T>(block.values, block.count, span.first, {out, span.count}, context);
-            out += span.count;
-        }
-        return;
+        return decode_apart<T>(block.values, block.count, spans, room.first(total(spans)), context);
     }
     if (code_of(block.values) == block_dictionary::code) {
         const bool by_span = are_few(spans) && has_seekable_codes<T>(block);
         return by_span ? look_up_spans<T>(block, spans, room, context) : look_up_hull<T>(block, spans, room, context);
+    }
+    if (are_short(spans)) {  // copying spans one by one would take longer than listing their slots
+        const auto slots = slots_of(spans, context.arena);
+        return gather_section<T>(block.values, block.count, slots, room.first(slots.size()), context);
     }
     // Everything from the first span to the last is decoded, in place if there is room, and the gaps are closed.
     const auto values = hull <= room.size() ? room.first(hull) : context.arena.take<T>(hull);

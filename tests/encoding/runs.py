@@ -170,6 +170,8 @@ def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[
     yield "middle", joined([(total // 3, total - total // 3)])
     yield "every second", Spans((at, at + 1) for at in range(0, total, 2))
     yield "now and then", Spans((at, at + 1) for at in range(total % 97, total, 97))
+    yield "a few here and there", joined([(at, min(total, at + 1 + at % 6)) for at in range(0, total, 11)])
+    yield "stretches far apart", joined([(at, min(total, at + 40)) for at in range(total % 13, total, 150)])
     yield "both ends of each block", joined([(s, s + 1) for s in starts] + [(e - 1, e) for e in ends])
     yield "inside each block", joined([(s + 1, e - 1) for s, e in zip(starts, ends, strict=True)])
     yield "across borders", joined([(max(0, e - 2), min(total, e + 3)) for e in ends])
