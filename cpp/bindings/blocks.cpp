@@ -86,12 +86,11 @@ std::vector<bool> Blocks::are_whole(const std::vector<Frame>& frames) const {
     return found;
 }
 
-std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
-                           std::size_t unit, std::size_t at, std::size_t room) {
+Spans spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+               std::size_t unit, std::size_t at, std::size_t room) {
     const auto n = block.shape(0);
     if (first.shape(0) != n || count.shape(0) != n) throw nb::value_error("spans: the arrays differ in length");
-    std::vector<Span> spans;
-    spans.reserve(n);
+    Spans spans(n);
     const auto *const of = block.data(), *const firsts = first.data(), *const counts = count.data();
     std::size_t total = 0;
     for (std::size_t i = 0; i < n;) {
@@ -104,7 +103,7 @@ std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std
         bool ascending = true, filled = true;
         for (; i < n && of[i] == mine; ++i) {
             const std::uint64_t from = firsts[i], size = counts[i];
-            spans.push_back({mine, from, size});
+            spans.begin()[i] = {mine, from, size};
             ascending &= from >= end;
             filled &= size != 0;
             end = from + size;

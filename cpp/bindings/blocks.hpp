@@ -104,8 +104,21 @@ private:
     std::size_t last_inflated_ = 0;  // number of frames in the last batch
 };
 
-std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
-                           std::size_t unit, std::size_t at, std::size_t room);
+// The spans of a call. A vector would fill their memory with zeros first, or ask before each span whether it has room.
+class Spans {
+public:
+    explicit Spans(std::size_t size) : spans_(std::make_unique_for_overwrite<Span[]>(size)), size_(size) {}
+    Span* begin() { return spans_.get(); }
+    std::size_t size() const { return size_; }
+    operator std::span<const Span>() const { return {spans_.get(), size_}; }
+
+private:
+    std::unique_ptr<Span[]> spans_;
+    std::size_t size_;
+};
+
+Spans spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+               std::size_t unit, std::size_t at, std::size_t room);
 
 // The size of a Zstandard frame limits what it can hold. Others may hold any number of equal values.
 inline void require_frame_size(std::size_t frame, std::size_t decoded, std::string_view codec) {

@@ -26,9 +26,15 @@ inline bool are_short(std::span<const Span> spans) { return spans.size() > 1 && 
 
 inline SlotList slots_of(std::span<const Span> spans, Arena& arena) {
     const auto slots = arena.take<std::uint32_t>(total(spans));
-    std::size_t at = 0;
+    auto* at = slots.data();
     for (const auto& span : spans) {
-        for (std::size_t i = 0; i < span.count; ++i) slots[at++] = static_cast<std::uint32_t>(span.first + i);
+        // Most spans are short: write a whole step, into the slack if need be, then advance by the length of the span.
+        constexpr std::size_t step = 4;
+        static_assert(step * sizeof(std::uint32_t) <= Arena::slack);
+        const auto first = static_cast<std::uint32_t>(span.first);
+        for (std::uint32_t i = 0; i < step; ++i) at[i] = first + i;
+        for (std::size_t i = step; i < span.count; ++i) at[i] = first + static_cast<std::uint32_t>(i);
+        at += span.count;
     }
     return slots;
 }
@@ -127,6 +133,7 @@ inline std::size_t write_presence(const Block& block, std::span<const Span> span
         return 0;
     }
     const auto present = presence::decode(block.presence, block.count, arena);
+    if (are_short(spans) && !present.is_uniform()) return present.write_each(slots_of(spans, arena), validity, at, arena);
     const Span all{0, 0, total(spans)};
     std::size_t nulls = 0;
     for (const auto& span : present.is_uniform() ? std::span{&all, 1} : spans) {

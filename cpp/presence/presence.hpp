@@ -37,6 +37,20 @@ struct Presence {
         return count - bits::count_set(validity, at, count);
     }
 
+    // The same for slots that are listed one by one. Some of them are present, some may be null.
+    std::size_t write_each(std::span<const std::uint32_t> slots, std::uint8_t* validity, std::size_t at, Arena& arena) const {
+        const auto each = arena.take<std::uint8_t>(slots.size());
+        const bool one_bit = form == Form::bitmap;
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            const std::size_t slot = slots[i];
+            each[i] = one_bit ? bits::get(data, slot) : data[slot] != 0;
+            found += each[i];
+        }
+        bits::from_values(each.data(), slots.size(), validity, at);
+        return slots.size() - found;
+    }
+
     // Turns answers about the values of slots [first, first + count) into their opposites if `opposite` is set. Then
     // clears the answers of null slots.
     void keep(std::size_t first, std::size_t count, bool opposite, std::uint8_t* answers, Arena& arena) const {
