@@ -63,17 +63,31 @@ std::span<const T> entries_of(const Layout& found, Context& context) {
     return entries;
 }
 
-// Writes the entry of each code. Four at a time: a loop over single ones is so short that it takes half as long again
-// where its instructions happen to lie in two cache lines.
+// Writes the entry of each code. Loads and stores are what takes the time: two codes are loaded at once, and two entries
+// of four bytes are stored at once. Four codes a step: a shorter loop takes half as long again where its instructions
+// happen to lie in two cache lines.
 template <class T>
 void look_up(std::span<const T> entries, std::span<const std::uint32_t> codes, T* out) {
     constexpr std::size_t step = 4;
     const auto* const from = entries.data();
+    const auto two = [&](const std::uint32_t* two_codes, T* to) {
+        if constexpr (sizeof(T) < 4) {
+            to[0] = from[two_codes[0]], to[1] = from[two_codes[1]];
+        } else {
+            const auto both = load<std::uint64_t>(reinterpret_cast<const std::uint8_t*>(two_codes));
+            const auto first = from[static_cast<std::uint32_t>(both)], second = from[both >> 32];
+            if constexpr (sizeof(T) == 4) {
+                const std::uint64_t high = std::bit_cast<std::uint32_t>(second);
+                store(reinterpret_cast<std::uint8_t*>(to), std::bit_cast<std::uint32_t>(first) | high << 32);
+            } else {
+                to[0] = first, to[1] = second;
+            }
+        }
+    };
     std::size_t i = 0;
     for (; i + step <= codes.size(); i += step) {
-        const auto* const each = codes.data() + i;
-        auto* const to = out + i;
-        to[0] = from[each[0]], to[1] = from[each[1]], to[2] = from[each[2]], to[3] = from[each[3]];
+        two(codes.data() + i, out + i);
+        two(codes.data() + i + 2, out + i + 2);
     }
     for (; i < codes.size(); ++i) out[i] = from[codes[i]];
 }

@@ -23,14 +23,16 @@ bool divide_exactly(std::span<const std::int64_t> values, std::int64_t origin, s
     const auto quotient = (std::uint64_t{1} << 63) / divisor;
     const auto moved = quotient * divisor - static_cast<std::uint64_t>(origin);
     const auto most = ~std::uint64_t{0} / divisor;
+    // The highest bit says that a quotient is larger than `most`, which is less than 2^63 unless the divisor is 1. The
+    // compiler would make a multiplication of a comparison with `most`, and then not vectorise the loop.
     std::uint64_t rests = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto product = (static_cast<std::uint64_t>(values[i]) + moved) * inverse;
         const auto found = product >> shift | product << (63 - shift) << 1;
-        rests |= static_cast<std::uint64_t>(found > most);
+        rests |= found | (most - found);
         out[i] = static_cast<Out>(found - quotient);
     }
-    return rests == 0;
+    return divisor == 1 || rests >> 63 == 0;
 }
 
 }  // namespace amudai::numeric
