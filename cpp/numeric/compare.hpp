@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "bits/answers.hpp"
+#include "bits/packed_test.hpp"
 #include "numeric/run.hpp"
 
 namespace amudai::numeric {
@@ -63,20 +64,23 @@ void compare_values(std::span<const T> values, AnyOf<T> ranges, std::uint8_t* ou
     }
 }
 
+// The codes whose answer is 1, if there are any and no other code lies between them: entries are usually sorted, so that
+// those in a range are neighbours.
+inline std::optional<Range<std::uint32_t>> neighbours(std::span<const std::uint8_t> answers) {
+    const auto begin = std::ranges::find(answers, 1);
+    const auto end = std::find(begin, answers.end(), 0);
+    if (begin == end || std::find(end, answers.end(), 1) != answers.end()) return {};
+    return Range<std::uint32_t>::between(static_cast<std::uint32_t>(begin - answers.begin()),
+                                         static_cast<std::uint32_t>(end - answers.begin() - 1));
+}
+
 // Writes for each code the answer, 0 or 1, of its entry.
 inline void look_up(std::span<const std::uint8_t> answers, std::span<const std::uint32_t> codes, std::uint8_t* out) {
-    const auto begin = std::ranges::find(answers, 1);
-    if (begin == answers.end()) return bits::fill(out, 0, codes.size(), false);
-    const auto end = std::find(begin, answers.end(), 0);
-    if (std::find(end, answers.end(), 1) != answers.end()) {
-        return bits::test_each(codes.size(), out, [&](std::size_t i) { return answers[codes[i]] != 0; });
+    if (const auto range = neighbours(answers)) {
+        return compare_values<std::uint32_t>(codes, {&*range, 1}, out);  // faster than looking up answers
     }
-    // Entries are usually sorted, so those in a range are neighbours. Comparing codes is faster than looking up
-    // answers.
-    const auto low = static_cast<std::uint32_t>(begin - answers.begin());
-    const auto high = static_cast<std::uint32_t>(end - answers.begin() - 1);
-    const auto range = Range<std::uint32_t>::between(low, high);
-    compare_values<std::uint32_t>(codes, {&range, 1}, out);
+    if (std::ranges::find(answers, 1) == answers.end()) return bits::fill(out, 0, codes.size(), false);
+    bits::test_each(codes.size(), out, [&](std::size_t i) { return answers[codes[i]] != 0; });
 }
 
 // Sets bit i of `out` to whether value `first + i` of a section lies in one of the ranges. `out` must have room for
@@ -94,8 +98,38 @@ std::span<Range<unsigned_of<T>>> moved(AnyOf<T> ranges, unsigned_of<T> reference
     return found;
 }
 
-// Compares bit-packed values. Sometimes the width alone decides. Otherwise one chunk at a time is unpacked into the L1
-// cache.
+// Sets bit i of `out` to whether the packed value `first + i` lies in one of the ranges. With `largest`, also raises it to
+// the largest value. What is no whole chunk, or compared with several ranges, is unpacked into the L1 cache.
+template <class U>
+void compare_chunks(const fl_bit_pack::Layout<U>& found, std::size_t first, std::size_t size, AnyOf<U> ranges,
+                    std::uint8_t* out, U* largest = nullptr) {
+    U values[bits::chunk_values];
+    std::uint8_t answers[bits::chunk_values / 8 + 8];
+    for (std::size_t done = 0; done < size;) {
+        const auto step = std::min(size - done, bits::chunk_values - (first + done) % bits::chunk_values);
+        const bool in_place = done % 8 == 0 && step % 64 == 0;
+        auto* const to = in_place ? out + done / 8 : answers;
+        const auto test = [&] {
+            if constexpr (bits::tests_chunks<U>) {
+                if (step < bits::chunk_values || ranges.size() != 1) return false;
+                const auto ordinal = (first + done) / bits::chunk_values;
+                const auto* const chunk = found.data.data() + ordinal * bits::chunk_bytes(found.width);
+                bits::test_chunk<U>(chunk, found.width, ranges[0].first, ranges[0].length, to, largest);
+                return true;
+            }
+            return false;
+        };
+        if (!test()) {
+            bits::unpack<U>(found.data.data(), found.width, 0, first + done, std::span(values, step));
+            if (largest) *largest = std::max(*largest, *std::max_element(values, values + step));
+            compare_values<U>(std::span<const U>(values, step), ranges, to);
+        }
+        if (!in_place) bits::copy(answers, 0, out, done, step);
+        done += step;
+    }
+}
+
+// Compares bit-packed values. Sometimes the width alone decides.
 template <class U>
 void compare_packed(const fl_bit_pack::Layout<U>& found, std::size_t first, std::size_t size, std::span<Range<U>> ranges,
                     std::uint8_t* out) {
@@ -106,16 +140,24 @@ void compare_packed(const fl_bit_pack::Layout<U>& found, std::size_t first, std:
     const auto beyond = std::ranges::remove_if(ranges, [&](const auto& range) { return range.holds_none(most); });
     const AnyOf<U> near(ranges.begin(), beyond.begin());
     if (near.empty()) return bits::fill(out, 0, size, false);
-    U values[bits::chunk_values];
-    std::uint8_t answers[bits::chunk_values / 8 + 8];
-    for (std::size_t done = 0; done < size;) {
-        const auto step = std::min(size - done, bits::chunk_values - (first + done) % bits::chunk_values);
-        bits::unpack<U>(found.data.data(), found.width, 0, first + done, std::span(values, step));
-        const bool in_place = done % 8 == 0 && step % 64 == 0;
-        compare_values<U>(std::span<const U>(values, step), near, in_place ? out + done / 8 : answers);
-        if (!in_place) bits::copy(answers, 0, out, done, step);
-        done += step;
-    }
+    compare_chunks<U>(found, first, size, near, out);
+}
+
+// The same for packed codes and a range of them, if that takes less time than decoding the codes. Returns the largest
+// code, which the caller compares with the number of entries.
+inline std::optional<std::uint64_t> compare_packed_codes(Bytes section, std::size_t count, std::size_t first, std::size_t size,
+                                                         Range<std::uint32_t> range, std::uint8_t* out, Context& context) {
+    using U = std::uint32_t;
+    const auto code = code_of(section);
+    if (!bits::tests_chunks<U> || (code != fl_bit_pack::code && code != ffor::code)) return {};
+    const Deeper deeper(context);
+    const auto found = code == ffor::code ? ffor::layout<U>(section, count) : fl_bit_pack::layout<U>(section, count);
+    // Codes that wrap around are not in the order of the packed values.
+    if (found.reference > std::numeric_limits<U>::max() - bits::width_mask<U>(found.width)) return {};
+    const auto moved = range.from(found.reference);
+    U largest = 0;
+    compare_chunks<U>(found, first, size, {&moved, 1}, out, &largest);
+    return std::uint64_t{found.reference} + largest;
 }
 
 template <class T>
@@ -146,11 +188,15 @@ template <class T>
 void compare_codes(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges, std::uint8_t* out,
                    Context& context) {
     const auto found = block_dictionary::layout<T>(section, count);
-    const auto codes = block_dictionary::codes_of(found, count, first, size, context);
     const auto entries = block_dictionary::entries_of<T>(found, context);
     const auto answers = context.arena.take<std::uint8_t>(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) answers[i] = any_holds(ranges, entries[i]);
-    look_up(answers, codes, out);
+    if (const auto range = neighbours(answers)) {
+        if (const auto largest = compare_packed_codes(found.codes, count, first, size, *range, out, context)) {
+            return require_range("block_dictionary code", *largest, 0, found.entries);
+        }
+    }
+    look_up(answers, block_dictionary::codes_of(found, count, first, size, context), out);
 }
 
 // The integers whose floats, as ALP makes them, lie in a range. Multiplying by positive numbers never reverses an order,
@@ -297,14 +343,25 @@ inline std::size_t compare_codes(std::span<const Block> blocks, std::span<const 
         const auto look_up_all = [&](std::span<const Span> near) {
             const auto first = near.front().first;
             const auto size = near.back().first + near.back().count - first;
-            const auto codes = arena.take<std::uint32_t>(size);
-            decode_section<std::uint32_t>(block.values, block.count, first, codes, context);
-            std::uint32_t largest = 0;
-            for (const auto code : codes) largest = std::max(largest, code);
-            if (size) require_range("dictionary code", largest, 0, answers.empty() ? 0 : answers.size() - 1);
-            if (size && answers.empty()) throw Corrupted("dictionary code: the dictionary is empty");
             const auto found_bits = arena.take<std::uint8_t>(bits::answer_bytes(size));
-            look_up(answers, codes, found_bits.data());
+            const auto require_codes = [&](std::uint64_t largest) {
+                if (size) require_range("dictionary code", largest, 0, answers.empty() ? 0 : answers.size() - 1);
+                if (size && answers.empty()) throw Corrupted("dictionary code: the dictionary is empty");
+            };
+            const auto wanted_codes = size ? neighbours(answers) : std::nullopt;
+            const auto packed = !wanted_codes ? std::nullopt
+                                              : detail::compare_packed_codes(block.values, block.count, first, size,
+                                                                             *wanted_codes, found_bits.data(), context);
+            if (packed) {
+                require_codes(*packed);
+            } else {
+                const auto codes = arena.take<std::uint32_t>(size);
+                decode_section<std::uint32_t>(block.values, block.count, first, codes, context);
+                std::uint32_t largest = 0;
+                for (const auto code : codes) largest = std::max(largest, code);
+                require_codes(largest);
+                look_up(answers, codes, found_bits.data());
+            }
             for (const auto& span : near) {
                 bits::copy(found_bits.data(), span.first - first, out, at, span.count);
                 found += bits::count_set(out, at, span.count);
