@@ -4,6 +4,7 @@
 
 #include "binary/copy.hpp"
 #include "binary/run.hpp"
+#include "bits/answers.hpp"
 
 namespace amudai::binary::gather {
 
@@ -22,12 +23,8 @@ inline std::size_t validity(std::span<const std::uint32_t> codes, std::uint64_t 
         return 0;
     }
     const auto null = static_cast<std::uint32_t>(null_code);
-    std::size_t i = 0;
-    for (; i + 8 <= codes.size(); i += 8) {
-        unsigned byte = 0;
-        for (unsigned bit = 0; bit < 8; ++bit) byte |= unsigned{codes[i + bit] != null} << bit;
-        bitmap[i / 8] = static_cast<std::uint8_t>(byte);
-    }
+    auto i = codes.size() / 64 * 64;  // answers come in whole words
+    bits::test_each(i, bitmap, [&, at = codes.data()](std::size_t slot) { return at[slot] != null; });
     for (; i < codes.size(); ++i) bits::set(bitmap, i, codes[i] != null);
     return codes.size() - bits::count_set(bitmap, 0, codes.size());
 }

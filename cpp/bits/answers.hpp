@@ -1,6 +1,7 @@
 // Bitmaps of answers: many values are tested in one loop, and eight answers are stored in a byte.
 #pragma once
 #include "bits/bitmap.hpp"
+#include "bits/byte_chunk.hpp"
 
 namespace amudai::bits {
 
@@ -11,17 +12,14 @@ constexpr std::size_t answer_bytes(std::size_t count) { return (count + 63) / 64
 template <class Answer>
 void test_each(std::size_t count, std::uint8_t* out, Answer&& answer) {
     for (std::size_t at = 0; at < count; at += 64, out += 8) {
-        // Write the answers as bytes first, in a loop that compilers vectorise. Then gather eight bytes by a
-        // multiplication.
-        std::uint8_t answers[64];
+        // Write the answers as bytes first, in a loop that compilers vectorise.
+        std::uint8_t answers[ByteChunk::size];
         if (count - at >= 64) [[likely]] {
             for (std::size_t i = 0; i < 64; ++i) answers[i] = answer(at + i);
         } else {
             for (std::size_t i = 0; i < 64; ++i) answers[i] = i < count - at && answer(at + i);
         }
-        for (std::size_t i = 0; i < 8; ++i) {
-            out[i] = static_cast<std::uint8_t>(load<std::uint64_t>(answers + 8 * i) * 0x0102040810204080u >> 56);
-        }
+        store(out, ByteChunk(answers).ones());
     }
 }
 

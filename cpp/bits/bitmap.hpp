@@ -2,7 +2,7 @@
 #pragma once
 #include <bit>
 
-#include "base/bytes.hpp"
+#include "bits/byte_chunk.hpp"
 
 namespace amudai::bits {
 
@@ -82,15 +82,12 @@ inline std::uint64_t spread(std::uint8_t byte) {
 template <class T>
 inline void from_values(const T* values, std::size_t count, std::uint8_t* bitmap, std::size_t at) {
     for (; count && at % 8; ++at, ++values, --count) set(bitmap, at, *values != 0);
-    std::uint8_t* out = bitmap + at / 8;
-    const auto whole = count / 8;
-    for (std::size_t i = 0; i < whole; ++i, values += 8) {
-        unsigned byte = 0;
-        for (unsigned bit = 0; bit < 8; ++bit) byte |= unsigned{values[bit] != 0} << bit;
-        out[i] = static_cast<std::uint8_t>(byte);
+    for (; count >= ByteChunk::size; at += ByteChunk::size, values += ByteChunk::size, count -= ByteChunk::size) {
+        std::uint8_t bytes[ByteChunk::size];
+        for (std::size_t i = 0; i < ByteChunk::size; ++i) bytes[i] = values[i] != 0;
+        store(bitmap + at / 8, ByteChunk(bytes).ones());
     }
-    at += 8 * whole;
-    for (count %= 8; count; ++at, ++values, --count) set(bitmap, at, *values != 0);
+    for (; count; ++at, ++values, --count) set(bitmap, at, *values != 0);
 }
 
 }  // namespace amudai::bits

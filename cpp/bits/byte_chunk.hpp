@@ -34,6 +34,8 @@ public:
         const auto wanted = _mm256_set1_epi8(static_cast<char>(byte));
         return mask(_mm256_cmpeq_epi8(_mm256_max_epu8(low_, wanted), low_), _mm256_cmpeq_epi8(_mm256_max_epu8(high_, wanted), high_));
     }
+    // Which bytes are 1, where all are 0 or 1.
+    std::uint64_t ones() const { return mask(_mm256_slli_epi16(low_, 7), _mm256_slli_epi16(high_, 7)); }
     // Whether no byte has its highest bit.
     bool is_ascii() const { return _mm256_movemask_epi8(_mm256_or_si256(low_, high_)) == 0; }
 
@@ -56,6 +58,7 @@ private:
     std::uint64_t at_least(std::uint8_t byte) const {
         return mask([=](std::uint8_t each) { return each >= byte; });
     }
+    std::uint64_t ones() const { return ones(bytes_); }
     bool is_ascii() const {
         std::uint64_t all = 0;
         for (const auto word : std::bit_cast<std::array<std::uint64_t, size / 8>>(bytes_)) all |= word;
@@ -67,7 +70,11 @@ private:
     std::uint64_t mask(Test test) const {
         std::array<std::uint8_t, size> found;
         for (std::size_t i = 0; i < size; ++i) found[i] = static_cast<std::uint8_t>(test(bytes_[i]));
-        const auto words = std::bit_cast<std::array<std::uint64_t, size / 8>>(found);
+        return ones(found);
+    }
+
+    static std::uint64_t ones(const std::array<std::uint8_t, size>& bytes) {
+        const auto words = std::bit_cast<std::array<std::uint64_t, size / 8>>(bytes);
         std::uint64_t answer = 0;
         // The product moves the bits of all bytes into the last one.
         for (std::size_t i = 0; i < words.size(); ++i) answer |= (words[i] * 0x0102040810204080 >> 56) << 8 * i;

@@ -358,14 +358,17 @@ inline void ranges_of_positions(std::span<const std::uint64_t> positions, Ranges
 
 // Counts the stretches of set bits: the set bits that have no set bit before them.
 inline std::size_t count_stretches(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
-    std::size_t found = 0;
+    std::size_t found = 0, first = 0;
     std::uint64_t before = 0;
-    for (std::size_t first = 0; first < count; first += 64) {
-        if (!before) first = skip_empty(bitmap, at, count, first);
-        const auto bits = word(bitmap, at + first, std::min<std::size_t>(64, count - first));
+    const auto count_in = [&](std::uint64_t bits) {
         found += static_cast<std::size_t>(std::popcount(bits & ~(bits << 1 | before)));
         before = bits >> 63;
+    };
+    if (at % 8 == 0) {
+        const auto* in = bitmap + at / 8;
+        for (; first + 64 <= count; first += 64, in += 8) count_in(load<std::uint64_t>(in));
     }
+    for (; first < count; first += 64) count_in(word(bitmap, at + first, std::min<std::size_t>(64, count - first)));
     return found;
 }
 
