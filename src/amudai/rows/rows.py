@@ -216,8 +216,8 @@ class Rows:
             return self
         if self._starts is not None or self._words is None:
             return Rows.one(self.starts.item(0), self.ends.item(-1), self.origin)
-        filled = np.flatnonzero(self._words)
-        first, last = filled.item(0), filled.item(-1)
+        filled = self._words != 0
+        first, last = int(filled.argmax()), len(filled) - 1 - int(filled[::-1].argmax())
         lowest, highest = self._words.item(first), self._words.item(last)
         start = self._base + _WORD * first + (lowest & -lowest).bit_length() - 1
         return Rows.one(start, self._base + _WORD * last + highest.bit_length(), self.origin)
