@@ -62,7 +62,12 @@ inline Bytes bytes_of(const plain::Layout& found, const Slots&, const SlotRange&
     return part("plain data", found.data, piece.origin, size);
 }
 
-inline Bytes bytes_of(const zstd::Layout& found, const Slots&, const SlotRange& piece, std::size_t size, Context& context) {
+inline Bytes bytes_of(const zstd::Layout& found, const Slots& slots, const SlotRange& piece, std::size_t size, Context& context) {
+    if (const auto groups = zstd::records_of(found, slots, context); !groups.empty()) {
+        const auto records = context.arena.take<std::uint8_t>(size);
+        zstd_records::expand(groups, piece.first, piece.count, records.data());
+        return records;
+    }
     return part("decoded bytes", context.inflated.find_any(found.payload.data()), piece.origin, size);
 }
 

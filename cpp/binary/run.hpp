@@ -33,19 +33,23 @@ void slot_offsets(const L& layout, const Slots& slots, std::size_t first, std::s
 template <class L>
 inline constexpr bool is_dictionary = std::is_same_v<L, block_dictionary::Layout>;
 
-// What is decoded once for all spans of a block: the codes and entries of a dictionary, nothing for other layouts. The
-// first span begins at `first`, and the last one ends `count` slots later.
+// What is decoded once for all spans of a block: the codes and entries of a dictionary, where the records of a Zstandard
+// frame lie, nothing for other layouts. The first span begins at `first`, and the last one ends `count` slots later.
 template <class L>
 auto decode_once(const L& layout, const Slots& slots, std::size_t first, std::size_t count, Context& context) {
     if constexpr (is_dictionary<L>) return block_dictionary::decode(layout, slots, first, count, context);
+    else if constexpr (std::is_same_v<L, zstd::Layout>) return zstd::records_of(layout, slots, context);
     else return std::monostate{};
 }
 
 template <class L, class Once>
 void write_bytes(const L& layout, const Once& once, const Slots& slots, const SlotRange& piece, MutableBytes out,
                  std::size_t writable, Context& context) {
-    if constexpr (is_dictionary<L>) block_dictionary::bytes(layout, once, slots, piece, out, writable);
-    else bytes(layout, slots, piece, out, writable, context);
+    if constexpr (is_dictionary<L>) return block_dictionary::bytes(layout, once, slots, piece, out, writable);
+    if constexpr (std::is_same_v<L, zstd::Layout>) {
+        if (!once.empty()) return zstd_records::expand(once, piece.first, piece.count, out.data());
+    }
+    if constexpr (!is_dictionary<L>) bytes(layout, slots, piece, out, writable, context);
 }
 
 // Writes the bytes of all spans of a block, each to its own target. One pass over compressed bytes serves all of them.

@@ -2,6 +2,7 @@
 // code of their own. Bytes: docs/format/binary.md.
 #pragma once
 #include "binary/shared.hpp"
+#include "binary/zstd_records.hpp"
 
 namespace amudai::binary::zstd {
 
@@ -39,6 +40,18 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 }
 
 inline std::uint64_t bytes_most(const Layout& found) { return zstd_most(found.payload.size()); }
+
+// Whether the frame is read in place, and need not be inflated.
+inline bool holds_records(const Layout& found, const Slots& slots) {
+    return slots.is_fixed && slots.fixed_size == zstd_records::record_size && !found.dictionary &&
+           zstd_records::is_one(found.payload, slots.count);
+}
+
+// Its records; none if it must be inflated.
+inline std::span<const zstd_records::Group> records_of(const Layout& found, const Slots& slots, Context& context) {
+    if (!slots.is_fixed || slots.fixed_size != zstd_records::record_size || found.dictionary) return {};
+    return zstd_records::groups_of(found.payload, slots.count, context.arena);
+}
 
 inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piece, MutableBytes out, std::size_t, Context& context) {
     const auto data = context.inflated.find_any(found.payload.data());

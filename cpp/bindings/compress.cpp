@@ -2,6 +2,7 @@
 #include "binary/lz4_parse.hpp"
 #include "binary/utf8.hpp"
 #include "binary/values.hpp"
+#include "binary/zstd_records.hpp"
 #include "numeric/divide.hpp"
 
 #include "bindings/blocks.hpp"
@@ -53,6 +54,21 @@ void bind_compress(nb::module_& m) {
     }, "data"_a.noconvert(), "effort"_a, nb::sig("def lz4_compress(data: NDArray[np.uint8], effort: int) -> bytes"),
     "The data compressed as one LZ4 block without a frame: by a quick search (effort 0), a thorough one (1), which takes "
     "half as long again, or a full one (2), which takes five times as long.");
+
+    m.def("zstd_records", [](In<std::uint8_t> data, std::optional<In<std::uint8_t>> valid) -> std::optional<nb::bytes> {
+        const auto count = data.shape(0) / binary::zstd_records::record_size;
+        if (data.shape(0) % binary::zstd_records::record_size) throw nb::value_error("data: expected records of 16 bytes");
+        if (valid && valid->shape(0) != count) throw nb::value_error("valid: expected a byte for each record");
+        Sink out;
+        {
+            const Unlocked unlocked(data.shape(0));
+            if (!binary::zstd_records::encode(span(data), valid ? valid->data() : nullptr, out)) return {};
+        }
+        return to_bytes(out.bytes());
+    }, "data"_a.noconvert(), "valid"_a.noconvert().none(),
+    nb::sig("def zstd_records(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None) -> bytes | None"),
+    "One Zstandard frame of records of 16 bytes, each of which differs from the one before in its first bytes only. None "
+    "if they do not. Records that are not valid become equal to the one before.");
 
     m.def("is_text", [](InAny offsets, In<std::uint8_t> data) {
         return with_number(offsets.dtype(), [&]<class T>() -> bool {

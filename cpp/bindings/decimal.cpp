@@ -1,6 +1,7 @@
 // Bindings for stored decimals. No loop over values, no layout.
 #include "bindings/arrays.hpp"
 #include "decimal/compare.hpp"
+#include "decimal/decode.hpp"
 #include "decimal/statistics.hpp"
 #include "decimal/unscaled.hpp"
 
@@ -44,6 +45,11 @@ void require_precision(int precision, int most) {
     if (precision < 1 || precision > most) throw nb::value_error("precision: out of range");
 }
 
+void require_form(std::int64_t scale, int precision, std::size_t width) {
+    if (scale < -100'000 || scale > 100'000) throw nb::value_error("scale: out of range");
+    require_precision(precision, width == 4 ? 9 : width == 8 ? 18 : width == 16 ? 38 : 76);
+}
+
 void bind_conversion(nb::module_& m) {
     m.def("decimal_parts", [](In<std::uint8_t> data) {
         if (data.shape(0) != decimal::value_size) throw nb::value_error("data: expected 16 bytes");
@@ -57,9 +63,8 @@ void bind_conversion(nb::module_& m) {
         const auto count = decimals_in(data);
         const auto* const mask = mask_of(valid, count);
         if (out.shape(0) != width * count) throw nb::value_error("out: expected `width` bytes for each decimal");
-        if (scale < -100'000 || scale > 100'000) throw nb::value_error("scale: out of range");
+        require_form(scale, precision, width);
         return with_width(width, [&](auto known) {
-            require_precision(precision, known == 4 ? 9 : known == 8 ? 18 : known == 16 ? 38 : 76);
             const nb::gil_scoped_release unlocked;
             return decimal::to_unscaled<known>(data.data(), mask, count, scale, precision, out.data());
         });
@@ -67,6 +72,25 @@ void bind_conversion(nb::module_& m) {
     nb::sig("def decimals_to_unscaled(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None, scale: int, precision: int, "
             "width: int, out: NDArray[np.uint8]) -> int | None"),
     "Stored decimals x 10**scale as integers of `width` bytes; returns the first that is none of at most `precision` digits.");
+
+    m.def("decode_decimals", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                                std::int64_t scale, int precision, std::size_t width, Out<std::uint8_t> out,
+                                Out<std::uint8_t> validity, std::size_t at) {
+        const auto spans = spans_of(blocks, block, first, count, 1, at, 8 * validity.shape(0));
+        require_form(scale, precision, width);
+        if (out.shape(0) < (at + numeric::total(spans)) * width) throw nb::value_error("out: too short");
+        return with_width(width, [&](auto known) {
+            const Unlocked unlocked(blocks.size_bytes() + numeric::total(spans) * width);
+            return decimal::decode_run<known>(blocks.blocks(), spans, blocks.inflated(), {scale, precision}, out.data(),
+                                              validity.data(), at);
+        });
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "scale"_a, "precision"_a, "width"_a,
+    "out"_a.noconvert(), "validity"_a.noconvert(), "at"_a,
+    nb::sig("def decode_decimals(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], scale: int, precision: int, width: int, out: NDArray[np.uint8], "
+            "validity: NDArray[np.uint8], at: int) -> int | None"),
+    "Decode stored decimals to Arrow's: value x 10**scale, an integer of `width` bytes. Returns the number of nulls; None "
+    "if a value is none of at most `precision` digits.");
 
     m.def("decimals_from_unscaled", [](In<std::uint8_t> data, Mask valid, int scale, int precision, std::size_t width,
                                        Out<std::uint8_t> out) {

@@ -20,7 +20,7 @@ inline std::vector<Frame> binary_frames(const Blocks& blocks, std::optional<std:
                 frames(layout, slots, found);
                 if constexpr (std::is_same_v<L, binary::zstd::Layout>) {
                     if (layout.dictionary) blocks.inflated().dictionary(*layout.dictionary);
-                    if (slots.is_fixed) found(layout.payload, slots.count * slots.fixed_size, layout.codec());
+                    if (slots.is_fixed && !binary::zstd::holds_records(layout, slots)) found(layout.payload, slots.count * slots.fixed_size, layout.codec());
                 }
             });
         });

@@ -21,9 +21,15 @@ void compare_slots(const L& layout, const binary::Slots& slots, std::size_t firs
         }
         return numeric::look_up(answers, found.codes, out);
     } else {
-        const binary::SlotRange piece{first, size, first * value_size};
-        const auto bytes = binary::detail::bytes_of(layout, slots, piece, size * value_size, context);
-        ranges.compare(bytes.data(), size, out);
+        std::span<const Group> groups;
+        if constexpr (std::is_same_v<L, binary::zstd::Layout>) groups = binary::zstd::records_of(layout, slots, context);
+        if (!groups.empty()) {
+            ranges.compare(groups, first, size, out);
+        } else {
+            const binary::SlotRange piece{first, size, first * value_size};
+            const auto bytes = binary::detail::bytes_of(layout, slots, piece, size * value_size, context);
+            ranges.compare(bytes.data(), size, out);
+        }
     }
     slots.present->keep(first, size, inverted, out, context.arena);
 }

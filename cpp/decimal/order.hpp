@@ -3,7 +3,7 @@
 #include <compare>
 #include <vector>
 
-#include "decimal/stored.hpp"
+#include "decimal/records.hpp"
 #include "numeric/compare.hpp"
 
 namespace amudai::decimal {
@@ -108,6 +108,23 @@ public:
                     if (differs(value, head_) == 0) return holds_small(small_number(value));
                     return value.is_zero() ? holds_small(0) : holds(value);
                 });
+            }
+        }
+    }
+
+    // The same for the records [first, first + count) of a Zstandard frame.
+    void compare(std::span<const Group> groups, std::size_t first, std::size_t count, std::uint8_t* out) {
+        SmallNumbers small;
+        std::array<std::uint8_t, value_size * chunk> stored;
+        for (const auto end = first + count; first < end; first += chunk, out += chunk / 8) {
+            const auto size = std::min(chunk, end - first);
+            binary::zstd_records::expand(groups, first, 1, stored.data());
+            look_near(head_like(Stored::at(stored.data())));
+            if (small_numbers(groups, first, size, head_, small)) {
+                compare_small({small.data(), size}, out);
+            } else {
+                binary::zstd_records::expand(groups, first, size, stored.data());
+                compare(stored.data(), size, out);
             }
         }
     }

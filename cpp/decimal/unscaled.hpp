@@ -95,6 +95,20 @@ inline std::uint64_t limit_of(int precision) {
     return static_cast<std::uint64_t>(powers[static_cast<std::size_t>(std::min(precision, low_digits))]);
 }
 
+// Whether the stored decimals with this many digits behind the point have a common head.
+inline bool has_head(std::int64_t scale) { return scale >= bias - 12287 && scale <= bias; }
+
+// Writes small numbers; false if one of them is not between -limit and limit.
+template <std::size_t Width>
+bool write_small(const SmallNumbers& numbers, std::size_t count, std::int64_t limit, std::uint8_t* out) {
+    bool fits = true;
+    for (std::size_t i = 0; i < count; ++i) {
+        fits &= numbers[i] < limit && numbers[i] > -limit;
+        write_signed<Width>(numbers[i], out + Width * i);
+    }
+    return fits;
+}
+
 }  // namespace detail
 
 // Writes values x 10^scale, integers of `Width` bytes. Null values become 0. Returns the first valid value for which
@@ -102,7 +116,7 @@ inline std::uint64_t limit_of(int precision) {
 template <std::size_t Width>
 std::optional<std::size_t> to_unscaled(const std::uint8_t* values, const std::uint8_t* valid, std::size_t count,
                                        std::int64_t scale, int precision, std::uint8_t* out) {
-    const bool has_head = scale >= bias - 12287 && scale <= bias;
+    const bool has_head = detail::has_head(scale);
     const auto head = head_of(has_head ? static_cast<int>(-scale) : 0);
     const auto limit = static_cast<std::int64_t>(detail::limit_of(precision));
     SmallNumbers small;
@@ -111,14 +125,7 @@ std::optional<std::size_t> to_unscaled(const std::uint8_t* values, const std::ui
         const auto* const from = values + value_size * first;
         const auto* const present = valid ? valid + first : nullptr;
         auto* const to = out + Width * first;
-        bool fits = has_head && small_numbers(from, present, size, head, small);
-        if (fits && precision < low_digits) {
-            for (std::size_t i = 0; i < size; ++i) fits &= small[i] < limit && small[i] > -limit;
-        }
-        if (fits) {
-            for (std::size_t i = 0; i < size; ++i) detail::write_signed<Width>(small[i], to + Width * i);
-            continue;
-        }
+        if (has_head && small_numbers(from, present, size, head, small) && detail::write_small<Width>(small, size, limit, to)) continue;
         for (std::size_t i = 0; i < size; ++i) {
             detail::Words words{};
             const auto value = Stored::at(from + value_size * i);

@@ -298,6 +298,11 @@ def lz4_compress(data: NDArray[np.uint8], effort: int) -> bytes:
     The data compressed as one LZ4 block without a frame: by a quick search (effort 0), a thorough one (1), which takes half as long again, or a full one (2), which takes five times as long.
     """
 
+def zstd_records(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None) -> bytes | None:
+    """
+    One Zstandard frame of records of 16 bytes, each of which differs from the one before in its first bytes only. None if they do not. Records that are not valid become equal to the one before.
+    """
+
 def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool:
     """
     Whether Arrow's `offsets` ascend, lie inside `data`, and delimit valid UTF-8, including the values of null slots.
@@ -336,6 +341,11 @@ def decimal_parts(data: NDArray[np.uint8]) -> tuple[bool, int, int, int]:
 def decimals_to_unscaled(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None, scale: int, precision: int, width: int, out: NDArray[np.uint8]) -> int | None:
     """
     Stored decimals x 10**scale as integers of `width` bytes; returns the first that is none of at most `precision` digits.
+    """
+
+def decode_decimals(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], scale: int, precision: int, width: int, out: NDArray[np.uint8], validity: NDArray[np.uint8], at: int) -> int | None:
+    """
+    Decode stored decimals to Arrow's: value x 10**scale, an integer of `width` bytes. Returns the number of nulls; None if a value is none of at most `precision` digits.
     """
 
 def decimals_from_unscaled(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None, scale: int, precision: int, width: int, out: NDArray[np.uint8]) -> int | None:

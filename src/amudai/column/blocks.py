@@ -24,6 +24,7 @@ from amudai.encoding import (
     compare_decimals,
     compare_numbers,
     decode_bits,
+    decode_decimals,
     decode_divided,
     decode_fixed,
     decode_numbers,
@@ -140,7 +141,12 @@ class FixedBytesSource(_ComparableSource):
     def _data_form(self) -> Form:
         return None, self.node.fixed_size
 
-    def _read(self, rows: Rows, _: Projection) -> ColumnValues:
+    def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        # A null of a PRESENCE buffer may have any bytes.
+        if projection.decimals is not None and BufferKind.PRESENCE not in self._buffers:
+            counted = decode_decimals(self._blocks(BufferKind.DATA), rows, projection.decimals)
+            if counted is not None:  # else the position of the misfit belongs to the error
+                return CountedValues(counted)
         values = decode_fixed(self._blocks(BufferKind.DATA), rows, self.node.fixed_size)
         return StoredValues(self._with_presence(values, rows))
 

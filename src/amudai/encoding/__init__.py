@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from amudai.encoding.decode import (
         allocate,
         decode_bits,
+        decode_decimals,
         decode_dictionary,
         decode_divided,
         decode_few,
@@ -86,8 +87,8 @@ else:
                 "compare_numbers search_texts"
             ),
             "amudai.encoding.decode": (
-                "allocate decode_bits decode_dictionary decode_divided decode_few decode_few_bytes decode_fixed "
-                "decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
+                "allocate decode_bits decode_decimals decode_dictionary decode_divided decode_few decode_few_bytes "
+                "decode_fixed decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
                 "inflated open_numbers require_text"
             ),
             "amudai.encoding.decoded": "DecimalForm Unit Values",
@@ -155,6 +156,7 @@ __all__ = [
     "compress_small_numbers",
     "compress_zstd",
     "decode_bits",
+    "decode_decimals",
     "decode_dictionary",
     "decode_divided",
     "decode_few",

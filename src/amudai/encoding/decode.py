@@ -19,17 +19,19 @@ import zstandard
 from amudai import _kernels
 from amudai.encoding.binary.shared import ZSTD_SHARED
 from amudai.encoding.buffer import LZ4_MOST, BlockBuffer, BlockRun
-from amudai.encoding.decoded import Unit, Values
+from amudai.encoding.decoded import DecimalForm, Unit, Values
 from amudai.encoding.pco_codec import inflate_pco
 from amudai.encoding.shared import SharedDecoder
 from amudai.errors import CorruptedData, LimitExceeded
 from amudai.format import ValueDictionary
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
+from amudai.types import decimal128
 
 __all__ = [
     "allocate",
     "decode_bits",
+    "decode_decimals",
     "decode_dictionary",
     "decode_divided",
     "decode_few",
@@ -181,6 +183,25 @@ def decode_fixed(buffer: BlockBuffer, rows: Rows, size: int) -> Values:
         nulls += _kernels.decode_fixed(run.blocks, run.block, run.first, run.count, size, out, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data.slice(0, count * size))
+
+
+def decode_decimals(buffer: BlockBuffer, rows: Rows, form: DecimalForm) -> Values | None:
+    """Stored decimals in Arrow's form; None if one of them has no such form."""
+    count = rows.count
+    data, out = allocate(count * form.width, "u1", buffer.limits)
+    validity, bits = _bitmap(count, buffer.limits)
+    nulls = done = 0
+    for run in buffer.runs(rows):
+        _inflate(run, _kernels.binary_frames(run.blocks, decimal128.SIZE), buffer)
+        require_slots(buffer, run, decimal128.SIZE)
+        found = _kernels.decode_decimals(
+            run.blocks, run.block, run.first, run.count, form.scale, form.precision, form.width, out, bits, done
+        )
+        if found is None:
+            return None
+        nulls += found
+        done += run.slots
+    return Values(count, nulls, validity if nulls else None, data)
 
 
 def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) -> Values:

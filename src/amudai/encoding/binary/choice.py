@@ -24,8 +24,10 @@ from amudai.encoding.codec import (
     LONG_MATCHES,
     LZ4_EFFORTS,
     QUICK,
+    RECORDS,
     THOROUGH,
     compress_lz4,
+    compress_records,
     compress_snappy,
     compress_zstd,
     encode_section,
@@ -82,6 +84,7 @@ _LITERAL_PRICE: Final = 0.65
 _SEQUENCE_PRICE: Final = 9.6
 _COPY_PRICE: Final = 0.08
 _DECIMAL_SIZE: Final = 16
+_RECORD_PRICE: Final = 1.5  # for a value of this size in a frame of records
 _DECIMAL_PRICE: Final = 0.5  # for a byte of values of this size, whose upper bytes are mostly the same
 # The least that a byte costs in text that shrinks to a twentieth.
 _LEAST_PRICE: Final = _BYTE_PRICE | {LZ4: 0.135, ZSTD: 0.25}
@@ -92,6 +95,7 @@ _LOOKUP_PRICE: Final = 0.5  # to look up a value in a dictionary that all blocks
 _DIVISOR: Final = {LZ4: 2, ZSTD: 4}
 # Nanoseconds for a byte of the block.
 _REACH_PRICE: Final = {LZ4: 0.055, ZSTD: 0.3, LZ4_SHARED: 0.2, ZSTD_SHARED: 0.35}
+_RECORD_REACH_PRICE: Final = 0.02  # in a frame of records: the checksum
 _ALONE: Final = 1000
 _HURRY: Final = 0.2  # below this price only size counts
 # Blocks with fewer bytes are not compressed.
@@ -195,7 +199,7 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         size = len(region) / block.count
         if encoding is not PLAIN and size > _GAIN * (average + 8):
             continue
-        cost = size + profile.price * decoding_time(block, encoding, region)
+        cost = size + profile.price * decoding_time(block, encoding, region, level)
         if cost < best.cost:
             found = _divided(block, BytesChoice(encoding, level, size, cost), profile)
             best = min(best, found, key=lambda choice: choice.cost)
@@ -208,8 +212,10 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     return best
 
 
-def decoding_time(block: BytesBlock, encoding: BinaryEncoding, region: bytes) -> float:
+def decoding_time(block: BytesBlock, encoding: BinaryEncoding, region: bytes, level: int = 0) -> float:
     """Nanoseconds to decode a slot of a block, given all of its slots as a region."""
+    if encoding is ZSTD and level == RECORDS:
+        return _RECORD_PRICE
     raw = len(block.content)
     return _bytes_time(block, encoding, region, raw) / block.count + _VALUE_PRICE[encoding]
 
@@ -269,16 +275,22 @@ def _divided(block: BytesBlock, choice: BytesChoice, profile: Profile) -> BytesC
     if region is None:
         return choice
     growth = len(region) / rows - choice.bytes_per_slot
-    saved = _REACH_PRICE[choice.encoding] * len(block.content) * (1 - 1 / divisor)
+    saved = _reach_price(choice) * len(block.content) * (1 - 1 / divisor)
     if growth * _ALONE > profile.price * saved:
         return choice
-    cost = len(region) / rows + profile.price * decoding_time(head, choice.encoding, region)
+    cost = len(region) / rows + profile.price * decoding_time(head, choice.encoding, region, choice.level)
     return replace(choice, cost=cost, divisor=divisor)
+
+
+def _reach_price(choice: BytesChoice) -> float:
+    if choice.encoding is ZSTD and choice.level == RECORDS:
+        return _RECORD_REACH_PRICE
+    return _REACH_PRICE.get(choice.encoding, 0.0)
 
 
 def reach_time(choice: BytesChoice, size: float, profile: Profile) -> float:
     """Nanoseconds of a slot for those that are reached alone, in blocks with values of `size` bytes."""
-    return _REACH_PRICE.get(choice.encoding, 0.0) * size / _ALONE if profile.price >= _HURRY else 0.0
+    return _reach_price(choice) * size / _ALONE if profile.price >= _HURRY else 0.0
 
 
 def lookup_price(block: BytesBlock, profile: Profile) -> float:
@@ -290,6 +302,8 @@ def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEnc
     yield PLAIN, 0
     if block.offsets is not None and profile.cascades:
         yield BLOCK_DICTIONARY, 0
+    if profile.zstd_levels and block.offsets is None and len(block.data) == _DECIMAL_SIZE * block.count:
+        yield ZSTD, RECORDS
     yield FSST, 0
     yield LZ4, profile.lz4_level
     if profile.extended and not profile.zstd_levels:
@@ -310,6 +324,9 @@ def encode_region(
     content = block.content
     if encoding is BLOCK_DICTIONARY:
         return _dictionary(block)
+    if encoding is ZSTD and level == RECORDS:
+        frame = compress_records(content, block.valid)
+        return None if frame is None else _kernels.zstd_region(frame, None, False, None)
     offsets, nested = (None, False) if block.offsets is None else _offsets(block.offsets, profile)
     if encoding is FSST:
         if len(content) < _LEAST:
