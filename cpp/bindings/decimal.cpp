@@ -2,6 +2,7 @@
 #include "bindings/arrays.hpp"
 #include "decimal/compare.hpp"
 #include "decimal/decode.hpp"
+#include "decimal/scaled.hpp"
 #include "decimal/statistics.hpp"
 #include "decimal/unscaled.hpp"
 
@@ -109,6 +110,22 @@ void bind_conversion(nb::module_& m) {
     "Stored decimals of integers x 10**-scale; returns the first integer with more than `precision` digits.");
 }
 
+void bind_scaled(nb::module_& m) {
+    m.def("decimals_from_scaled", [](In<std::int64_t> numbers, Mask valid, int precision, std::size_t width, Out<std::uint8_t> out) {
+        const auto count = numbers.shape(0);
+        const auto* const mask = mask_of(valid, count);
+        if (out.shape(0) != width * count) throw nb::value_error("out: expected `width` bytes for each number");
+        require_precision(precision, width == 4 ? 9 : 18);
+        return with_width(width, [&](auto known) {
+            const Unlocked unlocked(width * count);
+            return decimal::from_scaled<known>(span(numbers), mask, precision, out.data());
+        });
+    }, "numbers"_a.noconvert(), "valid"_a.noconvert().none(), "precision"_a, "width"_a, "out"_a.noconvert(),
+    nb::sig("def decimals_from_scaled(numbers: NDArray[np.int64], valid: NDArray[np.uint8] | None, precision: int, width: int, "
+            "out: NDArray[np.uint8]) -> int | None"),
+    "Integers as integers of `width` bytes, null values as 0; returns the first with more than `precision` digits.");
+}
+
 void bind_order(nb::module_& m) {
     m.def("decimal_keys", [](In<std::uint8_t> data) {
         const auto count = decimals_in(data);
@@ -189,6 +206,7 @@ void bind_ranges(nb::module_& m) {
 
 void bind_decimal(nb::module_& m) {
     bind_conversion(m);
+    bind_scaled(m);
     bind_order(m);
     bind_ranges(m);
 }

@@ -15,6 +15,9 @@ struct Form {
 
 namespace detail {
 
+// Records of spans that are shorter on average are picked one by one.
+inline constexpr std::size_t short_span = 8;
+
 // The values of slots of one block.
 template <std::size_t Width>
 class Converter {
@@ -36,19 +39,43 @@ public:
     bool convert(std::span<const Group> groups, std::size_t first, std::size_t count, std::uint8_t* out) {
         const bool is_plain = valid_.empty() && has_head(form_.scale);
         const auto head = is_plain ? head_of(static_cast<int>(-form_.scale)) : 0;
-        const auto limit = static_cast<std::int64_t>(limit_of(form_.precision));
-        for (const auto end = first + count; first < end;) {
-            const auto size = std::min(chunk, end - first);
-            if (!is_plain || !small_numbers(groups, first, size, head, small_) || !write_small<Width>(small_, size, limit, out)) {
-                binary::zstd_records::expand(groups, first, size, stored_.data());
-                if (!convert(stored_.data(), first, size, out)) return false;
+        bool fits = true;
+        binary::zstd_records::each_part(groups, first, count, [&](const Group& group, std::size_t from, std::size_t size) {
+            bool are_short = is_plain && form_.precision >= 9;
+            for (const auto end = from + size; from < end && fits;) {
+                const auto some = std::min(chunk, end - from);
+                const auto write = [to = out](std::size_t i, std::int64_t number) { write_signed<Width>(number, to + Width * i); };
+                are_short = are_short && nine_digits(group, from, some, head, write);
+                fits = are_short || convert_chunk({&group, 1}, from, some, is_plain, head, out);
+                from += some, out += Width * some;
             }
-            first += size, out += Width * size;
+        });
+        return fits;
+    }
+
+    // Of few records here and there.
+    bool pick(std::span<const Group> groups, std::span<const Span> wanted, std::uint8_t* out) {
+        const bool is_plain = valid_.empty() && has_head(form_.scale) && form_.precision >= 9;
+        Picker picker(groups, is_plain ? head_of(static_cast<int>(-form_.scale)) : 0);
+        for (const auto& [block, first, count] : wanted) {
+            for (std::size_t i = first; i < first + count; ++i, out += Width) {
+                const auto number = is_plain ? picker(i) : std::nullopt;
+                if (number) write_signed<Width>(*number, out);
+                else if (!convert(groups, i, 1, out)) return false;
+            }
         }
         return true;
     }
 
 private:
+    bool convert_chunk(std::span<const Group> groups, std::size_t first, std::size_t count, bool is_plain, std::uint64_t head,
+                       std::uint8_t* out) {
+        const auto limit = static_cast<std::int64_t>(limit_of(form_.precision));
+        if (is_plain && small_numbers(groups, first, count, head, small_) && write_small<Width>(small_, count, limit, out)) return true;
+        binary::zstd_records::expand(groups, first, count, stored_.data());
+        return convert(stored_.data(), first, count, out);
+    }
+
     Form form_;
     std::size_t first_;
     std::span<std::uint8_t> valid_;  // a byte for each slot; empty if all are present
@@ -74,6 +101,7 @@ bool decode_slots(const L& layout, const binary::Slots& slots, std::span<const S
             stored = binary::detail::bytes_of(layout, slots, piece, size * value_size, context);
         }
     }
+    if (!groups.empty() && wanted.size() * short_span > numeric::total(wanted)) return converter.pick(groups, wanted, out);
     for (const auto& span : wanted) {
         const bool done = groups.empty() ? converter.convert(stored.data() + (span.first - first) * value_size, span.first, span.count, out)
                                          : converter.convert(groups, span.first, span.count, out);

@@ -1,5 +1,7 @@
 // Stored decimals in Zstandard frames of records: their numbers, without putting their 16 bytes together.
 #pragma once
+#include <optional>
+
 #include "binary/zstd_records.hpp"
 #include "decimal/stored.hpp"
 
@@ -9,21 +11,84 @@ using binary::zstd_records::Group;
 
 namespace detail {
 
-// The numbers of `count` records, whose own bytes are the lowest of their lower words. Returns bits that are set where a
-// number has more than 18 digits.
-template <class Unpack>
-std::uint64_t unpack_records(const std::uint8_t* own, std::size_t own_size, std::uint64_t rest, std::uint64_t mask, std::int64_t turn,
-                             std::size_t count, std::int64_t* out, Unpack&& unpack) {
-    std::uint64_t all = 0;
-    for (std::size_t i = 0; i < count; ++i, own += own_size) {
-        const auto word = rest | (load<std::uint64_t>(own) & mask);
-        all |= word;
-        out[i] = (static_cast<std::int64_t>(unpack(word)) ^ turn) - turn;
+// The lower words of records, one after the other. Their own bytes are the lowest ones.
+class LowerWords {
+public:
+    LowerWords(const Group& group, std::size_t first)
+        : own_(group.own + (first - group.first) * group.own_size), size_(group.own_size), rest_(group.rest.lower),
+          mask_(binary::zstd_records::mask_of(group.own_size).lower) {}
+
+    // From the record `first + records` on.
+    std::uint64_t at(std::size_t records) const { return rest_ | (load<std::uint64_t>(own_ + records * size_) & mask_); }
+    // Whether they may have at most nine digits, as in most columns of money. These take 30 bits.
+    bool may_be_short() const { return (mask_ | rest_) >> 32 == 0; }
+    std::uint64_t next() {
+        const auto found = rest_ | (load<std::uint64_t>(own_) & mask_);
+        own_ += size_;
+        return found;
     }
-    return all >> 60;
-}
+
+private:
+    const std::uint8_t* own_;
+    std::size_t size_;
+    std::uint64_t rest_, mask_;
+};
+
+// The sign of records that have the same one: 0 or -1.
+inline std::int64_t turn_of(const Group& group) { return static_cast<std::int64_t>(group.rest.upper) >> 63; }
 
 }  // namespace detail
+
+// Calls write(i, number) for the records first + i of a group, i < count. False if the group has another head than this
+// one or some number has more than nine digits: then some numbers may be wrong.
+template <class Write>
+bool nine_digits(const Group& group, std::size_t first, std::size_t count, std::uint64_t head, Write&& write) {
+    if (group.own_size > 8 || differs({0, group.rest.upper}, head)) return false;
+    detail::LowerWords words(group, first);
+    if (!words.may_be_short()) return false;
+    std::uint64_t all = 0;
+    const auto each = [&](auto&& signed_number) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto word = words.next();
+            all |= word;
+            write(i, signed_number(unpack_nine(static_cast<std::uint32_t>(word))));
+        }
+    };
+    if (detail::turn_of(group)) each([](std::int64_t number) { return -number; });
+    else each([](std::int64_t number) { return number; });
+    return all >> 30 == 0;
+}
+
+// Numbers of records that are read one by one, in ascending order.
+class Picker {
+public:
+    Picker(std::span<const Group> groups, std::uint64_t head) : groups_(groups), head_(head) {}
+
+    // None if the record has another head or more than nine digits.
+    std::optional<std::int64_t> operator()(std::size_t record) {
+        if (record >= end_) enter(record);
+        if (!is_near_) return {};
+        const auto word = words_->at(record - first_);
+        if (word >> 30) return {};
+        return (std::int64_t{unpack_nine(static_cast<std::uint32_t>(word))} ^ turn_) - turn_;
+    }
+
+private:
+    void enter(std::size_t record) {
+        while (groups_.front().end() <= record) groups_ = groups_.subspan(1);
+        const auto& group = groups_.front();
+        first_ = group.first, end_ = group.end(), turn_ = detail::turn_of(group);
+        is_near_ = group.own_size <= 8 && differs({0, group.rest.upper}, head_) == 0;
+        words_.emplace(group, first_);
+    }
+
+    std::span<const Group> groups_;
+    std::uint64_t head_;
+    std::size_t first_ = 0, end_ = 0;
+    std::int64_t turn_ = 0;
+    bool is_near_ = false;
+    std::optional<detail::LowerWords> words_;
+};
 
 // Like `small_numbers` of stored decimals, for the records [first, first + count) of a frame.
 inline bool small_numbers(std::span<const Group> groups, std::size_t first, std::size_t count, std::uint64_t head,
@@ -40,17 +105,20 @@ inline bool small_numbers(std::span<const Group> groups, std::size_t first, std:
             }
             return;
         }
+        detail::LowerWords words(group, from);
+        const auto turn = detail::turn_of(group);
         other |= differs({0, group.rest.upper}, head);
-        const auto turn = static_cast<std::int64_t>(group.rest.upper) >> 63;
-        const auto mask = binary::zstd_records::mask_of(group.own_size).lower;
-        const auto* const own = group.own + (from - group.first) * group.own_size;
-        const auto unpack = [&](auto&& each) {
-            other |= detail::unpack_records(own, group.own_size, group.rest.lower, mask, turn, size, to, each);
-        };
-        // Most columns of money have no more than nine digits.
-        if ((mask | group.rest.lower) >> 30 == 0) unpack([](std::uint64_t word) { return unpack_nine(static_cast<std::uint32_t>(word)); });
-        else unpack([](std::uint64_t word) { return unpack_digits(word); });
-        to += size;
+        if (nine_digits(group, from, size, head, [to](std::size_t i, std::int64_t number) { to[i] = number; })) {
+            to += size;
+            return;
+        }
+        std::uint64_t all = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto word = words.next();
+            all |= word;
+            *to++ = (static_cast<std::int64_t>(unpack_digits(word)) ^ turn) - turn;
+        }
+        other |= all >> 60;
     });
     return other == 0;
 }

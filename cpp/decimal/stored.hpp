@@ -63,8 +63,16 @@ inline std::uint64_t pack_nine(std::uint32_t number) {
     return declets[number - 1000 * upper] | std::uint64_t{declets[upper - 1000 * high]} << 10 | std::uint64_t{declets[high]} << 20;
 }
 
+// The numbers of declets that stand for thousands, and for millions.
+template <std::uint32_t unit>
+inline constexpr auto multiples = [] {
+    std::array<std::uint32_t, 1024> made{};
+    for (std::size_t declet = 0; declet < made.size(); ++declet) made[declet] = unit * numbers[declet];
+    return made;
+}();
+
 inline std::uint32_t unpack_nine(std::uint32_t bits) {
-    return numbers[bits & 1023] + 1000u * numbers[bits >> 10 & 1023] + 1'000'000u * numbers[bits >> 20 & 1023];
+    return numbers[bits & 1023] + multiples<1000>[bits >> 10 & 1023] + multiples<1'000'000>[bits >> 20 & 1023];
 }
 
 // Up to 18 digits and their six declets. The upper three are 0 in most columns.

@@ -353,6 +353,11 @@ def decimals_from_unscaled(data: NDArray[np.uint8], valid: NDArray[np.uint8] | N
     Stored decimals of integers x 10**-scale; returns the first integer with more than `precision` digits.
     """
 
+def decimals_from_scaled(numbers: NDArray[np.int64], valid: NDArray[np.uint8] | None, precision: int, width: int, out: NDArray[np.uint8]) -> int | None:
+    """
+    Integers as integers of `width` bytes, null values as 0; returns the first with more than `precision` digits.
+    """
+
 def decimal_keys(data: NDArray[np.uint8]) -> NDArray[np.int64]:
     """
     Three numbers for each stored decimal. They compare as the decimals do.

@@ -177,7 +177,8 @@ def _converted(values: Values, node: SchemaNode, kind: pa.DataType, after: TickR
         spans = values.numbers("i8")
         return _numbers(values, kind, from_timespan(spans, values.valid(), kind, after))
     if is_scaled(kind, node):
-        return _numbers(values, kind, from_scaled(values.numbers("i8"), kind, values.valid()))
+        scaled = from_scaled(values.numbers("i8"), kind, values.valid())
+        return pa.Array.from_buffers(kind, values.length, [values.validity, scaled], values.nulls)
     if node.is_json_bytes and not pa.types.is_binary(kind) and not pa.types.is_large_binary(kind):
         _require_json(values, wide=pa.types.is_large_string(kind))
     return None

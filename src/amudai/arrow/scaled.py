@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai import _kernels
+from amudai.encoding import allocate
 from amudai.errors import InvalidArgument
 from amudai.types import BasicType, SchemaNode
 
@@ -39,19 +41,18 @@ def to_scaled(unscaled: npt.NDArray[np.uint8], kind: pa.DataType, valid: Bools |
     return _checked(numbers, fits, kind, valid, unscaled)
 
 
-def from_scaled(numbers: I64, kind: pa.DataType, valid: Bools | None) -> npt.NDArray[Any]:
+def from_scaled(numbers: I64, kind: pa.DataType, valid: Bools | None) -> pa.Buffer:
     """The integers as Arrow stores decimals of type `kind`. Null slots are 0.
 
     The first valid value with more digits than `kind` allows raises InvalidArgument.
     """
-    numbers = _checked(numbers, _fits(numbers, kind), kind, valid, None)
     width = kind.bit_width // 8
-    if width <= 8:
-        return numbers.astype(f"<i{width}", copy=False)
-    words = np.empty((len(numbers), width // 8), "<i8")
-    words[:, 0] = numbers
-    words[:, 1:] = (numbers >> 63)[:, None]
-    return words
+    mask = None if valid is None else np.ascontiguousarray(valid).view(np.uint8)
+    data, out = allocate(width * len(numbers), "u1")
+    misfit = _kernels.decimals_from_scaled(np.ascontiguousarray(numbers), mask, kind.precision, width, out)
+    if misfit is not None:
+        raise _misfit(misfit, int(numbers[misfit]), kind)
+    return data
 
 
 def _fits(numbers: I64, kind: pa.DataType) -> Bools:
@@ -61,7 +62,7 @@ def _fits(numbers: I64, kind: pa.DataType) -> Bools:
 
 
 def _checked(
-    numbers: I64, fits: Bools, kind: pa.DataType, valid: Bools | None, rows: npt.NDArray[np.uint8] | None
+    numbers: I64, fits: Bools, kind: pa.DataType, valid: Bools | None, rows: npt.NDArray[np.uint8]
 ) -> I64:
     if valid is not None:
         numbers = np.where(valid, numbers, 0)
@@ -69,6 +70,10 @@ def _checked(
     if fits.all():
         return numbers
     at = int(np.argmin(fits))
-    found = int(numbers[at]) if rows is None else int.from_bytes(rows[at].tobytes(), "little", signed=True)
+    found = int.from_bytes(rows[at].tobytes(), "little", signed=True)
+    raise _misfit(at, found, kind)
+
+
+def _misfit(at: int, found: int, kind: pa.DataType) -> InvalidArgument:
     expected = f"a value of decimal({kind.precision}, {kind.scale})"
-    raise InvalidArgument(f"decimal at {at}: expected {expected}, found {found}E{-kind.scale}")
+    return InvalidArgument(f"decimal at {at}: expected {expected}, found {found}E{-kind.scale}")
