@@ -18,97 +18,106 @@ namespace detail {
 // Records of spans that are shorter on average are picked one by one.
 inline constexpr std::size_t short_span = 8;
 
-// The values of slots of one block.
+// Converts values of one block, in order. `valid` has a byte for each value; it is empty if none is null.
 template <std::size_t Width>
 class Converter {
 public:
-    // Of slots [first, first + count).
-    Converter(Form form, const presence::Presence& present, std::size_t first, std::size_t count, Arena& arena) : form_(form), first_(first) {
-        if (present.form == presence::Presence::Form::all_present) return;
-        valid_ = arena.take<std::uint8_t>(count);
-        for (std::size_t i = 0; i < count; ++i) valid_[i] = present.at(first + i);
+    Converter(Form form, std::span<const std::uint8_t> valid, std::uint8_t* out)
+        : form_(form), valid_(valid.empty() ? nullptr : valid.data()), out_(out), is_plain_(valid.empty() && has_head(form.scale)),
+          head_(is_plain_ ? head_of(static_cast<int>(-form.scale)) : 0) {}
+
+    // The next values are stored one after the other. False if one of them has no such form, here and below.
+    bool convert(const std::uint8_t* values, std::size_t count) {
+        if (to_unscaled<Width>(values, valid_, count, form_.scale, form_.precision, out_)) return false;
+        go_on(count);
+        return true;
     }
 
-    // Of stored decimals one after the other. False if one of them has no such form.
-    bool convert(const std::uint8_t* values, std::size_t first, std::size_t count, std::uint8_t* out) {
-        const auto* const valid = valid_.empty() ? nullptr : valid_.data() + (first - first_);
-        return !to_unscaled<Width>(values, valid, count, form_.scale, form_.precision, out);
-    }
-
-    // Of the records of a Zstandard frame.
-    bool convert(std::span<const Group> groups, std::size_t first, std::size_t count, std::uint8_t* out) {
-        const bool is_plain = valid_.empty() && has_head(form_.scale);
-        const auto head = is_plain ? head_of(static_cast<int>(-form_.scale)) : 0;
+    // The next values are records of a Zstandard frame.
+    bool convert(std::span<const Group> groups, std::size_t first, std::size_t count) {
         bool fits = true;
         binary::zstd_records::each_part(groups, first, count, [&](const Group& group, std::size_t from, std::size_t size) {
-            bool are_short = is_plain && form_.precision >= 9;
+            bool are_short = is_plain_ && form_.precision >= 9;
             for (const auto end = from + size; from < end && fits;) {
                 const auto some = std::min(chunk, end - from);
-                const auto write = [to = out](std::size_t i, std::int64_t number) { write_signed<Width>(number, to + Width * i); };
-                are_short = are_short && nine_digits(group, from, some, head, write);
-                fits = are_short || convert_chunk({&group, 1}, from, some, is_plain, head, out);
-                from += some, out += Width * some;
+                const auto write = [to = out_](std::size_t i, std::int64_t number) { write_signed<Width>(number, to + Width * i); };
+                are_short = are_short && nine_digits(group, from, some, head_, write);
+                if (are_short) go_on(some);
+                else fits = convert_chunk({&group, 1}, from, some);
+                from += some;
             }
         });
         return fits;
     }
 
-    // Of few records here and there.
-    bool pick(std::span<const Group> groups, std::span<const Span> wanted, std::uint8_t* out) {
-        const bool is_plain = valid_.empty() && has_head(form_.scale) && form_.precision >= 9;
-        Picker picker(groups, is_plain ? head_of(static_cast<int>(-form_.scale)) : 0);
+    // They are few records here and there.
+    bool pick(std::span<const Group> groups, std::span<const Span> wanted) {
+        const bool may_pick = is_plain_ && form_.precision >= 9;
+        Picker picker(groups, head_);
         for (const auto& [block, first, count] : wanted) {
-            for (std::size_t i = first; i < first + count; ++i, out += Width) {
-                const auto number = is_plain ? picker(i) : std::nullopt;
-                if (number) write_signed<Width>(*number, out);
-                else if (!convert(groups, i, 1, out)) return false;
+            for (auto i = first; i < first + count; ++i) {
+                if (const auto number = may_pick ? picker(i) : std::nullopt) {
+                    write_signed<Width>(*number, out_);
+                    out_ += Width;
+                } else if (!convert(groups, i, 1)) {
+                    return false;
+                }
             }
         }
         return true;
     }
 
 private:
-    bool convert_chunk(std::span<const Group> groups, std::size_t first, std::size_t count, bool is_plain, std::uint64_t head,
-                       std::uint8_t* out) {
+    bool convert_chunk(std::span<const Group> groups, std::size_t first, std::size_t count) {
         const auto limit = static_cast<std::int64_t>(limit_of(form_.precision));
-        if (is_plain && small_numbers(groups, first, count, head, small_) && write_small<Width>(small_, count, limit, out)) return true;
+        if (is_plain_ && small_numbers(groups, first, count, head_, small_) && write_small<Width>(small_, count, limit, out_)) {
+            go_on(count);
+            return true;
+        }
         binary::zstd_records::expand(groups, first, count, stored_.data());
-        return convert(stored_.data(), first, count, out);
+        return convert(stored_.data(), count);
+    }
+    void go_on(std::size_t count) {
+        out_ += Width * count;
+        if (valid_) valid_ += count;
     }
 
     Form form_;
-    std::size_t first_;
-    std::span<std::uint8_t> valid_;  // a byte for each slot; empty if all are present
+    const std::uint8_t* valid_;
+    std::uint8_t* out_;
+    bool is_plain_;
+    std::uint64_t head_;  // that of most values
     SmallNumbers small_;
     std::array<std::uint8_t, value_size * chunk> stored_;
 };
 
-template <class L, std::size_t Width>
-bool decode_slots(const L& layout, const binary::Slots& slots, std::span<const Span> wanted, Converter<Width>& converter,
-                  std::uint8_t* out, Context& context) {
-    const auto first = wanted.front().first, size = wanted.back().first + wanted.back().count - first;
-    std::span<const Group> groups;
-    if constexpr (std::is_same_v<L, binary::zstd::Layout>) groups = binary::zstd::records_of(layout, slots, context);
-    Bytes stored;
-    if (groups.empty()) {
-        const binary::SlotRange piece{first, size, first * value_size};
-        if constexpr (binary::is_dictionary<L> || std::is_same_v<L, binary::single_value::Layout>) {
-            const auto bytes = context.arena.take<std::uint8_t>(size * value_size);
-            const auto once = binary::decode_once(layout, slots, first, size, context);
-            binary::write_bytes(layout, once, slots, piece, bytes, bytes.size() + Arena::slack, context);
-            stored = bytes;
-        } else {
-            stored = binary::detail::bytes_of(layout, slots, piece, size * value_size, context);
+// The stored decimals from the first slot that is wanted to the last.
+template <class L, class Once>
+Bytes stored_values(const L& layout, const Once& once, const binary::Slots& slots, const binary::SlotRange& piece, Context& context) {
+    const auto size = piece.count * value_size;
+    if constexpr (binary::is_dictionary<L> || std::is_same_v<L, binary::single_value::Layout>) {
+        const auto bytes = context.arena.take<std::uint8_t>(size);
+        binary::write_bytes(layout, once, slots, piece, bytes, size + Arena::slack, context);
+        return bytes;
+    } else {
+        return binary::detail::bytes_of(layout, slots, piece, size, context);
+    }
+}
+
+template <std::size_t Width, class L, class Once>
+bool convert_spans(const L& layout, const Once& once, const binary::Slots& slots, std::span<const Span> wanted,
+                   Converter<Width>& converter, Context& context) {
+    if constexpr (std::is_same_v<L, binary::zstd::Layout>) {
+        if (!once.empty()) {
+            if (wanted.size() * short_span > numeric::total(wanted)) return converter.pick(once, wanted);
+            return std::ranges::all_of(wanted, [&](const Span& span) { return converter.convert(once, span.first, span.count); });
         }
     }
-    if (!groups.empty() && wanted.size() * short_span > numeric::total(wanted)) return converter.pick(groups, wanted, out);
-    for (const auto& span : wanted) {
-        const bool done = groups.empty() ? converter.convert(stored.data() + (span.first - first) * value_size, span.first, span.count, out)
-                                         : converter.convert(groups, span.first, span.count, out);
-        if (!done) return false;
-        out += Width * span.count;
-    }
-    return true;
+    const auto first = wanted.front().first, count = wanted.back().first + wanted.back().count - first;
+    const auto stored = stored_values(layout, once, slots, {first, count, first * value_size}, context);
+    return std::ranges::all_of(wanted, [&](const Span& span) {
+        return converter.convert(stored.data() + (span.first - first) * value_size, span.count);
+    });
 }
 
 }  // namespace detail
@@ -127,15 +136,24 @@ std::optional<std::size_t> decode_run(std::span<const Block> blocks, std::span<c
         Context context{inflated, arena, block.begin};
         const auto present = presence::decode(block.presence, block.count, arena);
         const binary::Slots slots{block.count, value_size, true, &present};
-        const auto first = wanted.front().first;
-        detail::Converter<Width> converter(form, present, first, wanted.back().first + wanted.back().count - first, arena);
         binary::with_layout(block.values, slots, [&](const auto& layout) {
-            done = detail::decode_slots(layout, slots, wanted, converter, out + Width * at, context);
+            const auto first = wanted.front().first;
+            const auto once = binary::decode_once(layout, slots, first, wanted.back().first + wanted.back().count - first, context);
+            const auto start = at;
+            std::size_t missing = 0;
+            for (const auto& span : wanted) {
+                missing += binary::write_validity(once, slots, {span.first, span.count, span.first * value_size}, validity, at);
+                at += span.count;
+            }
+            std::span<std::uint8_t> valid;
+            if (missing) {
+                valid = arena.take<std::uint8_t>(at - start);
+                for (std::size_t i = 0; i < valid.size(); ++i) valid[i] = bits::get(validity, start + i);
+            }
+            detail::Converter<Width> converter(form, valid, out + Width * start);
+            done = detail::convert_spans(layout, once, slots, wanted, converter, context);
+            nulls += missing;
         });
-        for (const auto& span : wanted) {
-            nulls += present.write(span.first, span.count, validity, at);
-            at += span.count;
-        }
     });
     if (!done) return {};
     return nulls;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, TextSearch, compare, decode
+from amudai.encoding import NUMERIC, ByteKeys, DecimalForm, NumberRanges, TextSearch, compare, decode
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, LimitExceeded, UnsupportedFeature
 from amudai.format import ValueDictionary
@@ -22,7 +24,7 @@ from amudai.types import BasicType, SchemaNode
 from tests.damage import hostile
 from tests.damage.blocks import EDITS, Held, Watched, binaries, bounded, edited, examples, numbers, sealed
 from tests.encoding import cascades
-from tests.oracle import block, dictionary, presence
+from tests.oracle import block, decimal128, dictionary, presence
 from tests.oracle.binary import block_dictionary as binary_dictionary
 from tests.oracle.binary import fsst, lz4_shared, zstd_shared
 from tests.oracle.binary import lz4 as binary_lz4
@@ -322,6 +324,66 @@ def test_broken_bytes_are_compared_or_refused(module: ModuleType, size: int | No
         return found
 
     check(data, sound, count, read, expect)
+
+
+def records(values: list[Any], size: int | None) -> bytes:
+    """The region of values in a frame of records; in another one if they do not suit it."""
+    frame = _kernels.zstd_records(np.frombuffer(b"".join(values), np.uint8), None)
+    return binary_zstd.encode(values, size) if frame is None else _kernels.zstd_region(frame, None, False, None)
+
+
+def unscaled(stored: bytes | None) -> int | str | None:
+    """A value of decimal128(15, 2) as Arrow's integer; why it has none."""
+    if stored is None:
+        return None
+    value = decimal128.to_decimal(stored)
+    if not value.is_finite():
+        return "not finite"
+    number = Fraction(value) * 100 if -40 < value.adjusted() < 40 or not value else Fraction(1, 3)
+    return int(number) if number.denominator == 1 and abs(number) < 10**15 else "too many digits"
+
+
+FIXED = {"records": records, "plain": binary_plain.encode, "zstd": binary_zstd.encode, "lz4": binary_lz4.encode}
+FIXED |= {"fsst": fsst.encode, "block_dictionary": binary_dictionary.encode, "single_value": binary_single.encode}
+
+
+@pytest.mark.parametrize("name", FIXED)
+@examples(300)
+@given(data=st.data())
+def test_broken_decimals(name: str, data: st.DataObject) -> None:
+    random = Random(data.draw(st.integers(0, 1 << 32), label="seed"))
+    count, digits = random.choice([1, 3, 20, 70, 300]), random.choice([2, 7, 9, 11, 15])
+    scale = random.choice([2, 2, 2, 0, 3])
+    sign = random.choice(["", "", "-"])
+    values = [
+        decimal128.from_decimal(Decimal(f"{sign}{random.randint(1, 10**digits - 1)}E-{scale}")) for _ in range(count)
+    ]
+    if name == "single_value":
+        values = values[:1] * count
+    form = DecimalForm(2, 15, 16)
+
+    def read(held: Held, ranges: Rows) -> list[Any]:
+        found = decode.decode_decimals(held, ranges, form)  # type: ignore[arg-type]
+        if found is None:
+            slow = [unscaled(stored) for stored in binaries(held, ranges, 16)]
+            assert any(isinstance(each, str) for each in slow)
+            return slow
+        numbers = [
+            int.from_bytes(bytes(found.data[at : at + 16]), "little", signed=True)
+            for at in range(0, 16 * found.length, 16)
+        ]
+        valid = found.valid()
+        return numbers if valid is None else [v if here else None for v, here in zip(numbers, valid, strict=True)]
+
+    check(
+        data,
+        block.build(some_presence(random, count), FIXED[name](values, 16)),
+        count,
+        read,
+        lambda broken, claimed, checksums: [
+            unscaled(stored) for stored in block.decode_binary(broken, claimed, 16, checksums)
+        ],
+    )
 
 
 @pytest.mark.parametrize("module", REGIONS, ids=lambda module: module.__name__.rsplit(".", 1)[-1])

@@ -61,9 +61,7 @@ def _fits(numbers: I64, kind: pa.DataType) -> Bools:
     return fits
 
 
-def _checked(
-    numbers: I64, fits: Bools, kind: pa.DataType, valid: Bools | None, rows: npt.NDArray[np.uint8]
-) -> I64:
+def _checked(numbers: I64, fits: Bools, kind: pa.DataType, valid: Bools | None, rows: npt.NDArray[np.uint8]) -> I64:
     if valid is not None:
         numbers = np.where(valid, numbers, 0)
         fits = fits | ~valid

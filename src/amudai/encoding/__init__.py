@@ -88,8 +88,8 @@ else:
             ),
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_decimals decode_dictionary decode_divided decode_few decode_few_bytes "
-                "decode_fixed decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
-                "inflated open_numbers require_text"
+                "decode_fixed decode_numbers decode_variable decode_views describe_binary describe_each "
+                "describe_numbers inflated open_numbers require_text"
             ),
             "amudai.encoding.decoded": "DecimalForm Unit Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
