@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ import pytest
 import amudai
 from amudai.encoding.binary.choice import BytesBlock, choose_bytes, encode_region
 from amudai.encoding.binary.lz4 import LZ4
-from amudai.encoding.codec import FULL, LONG_MATCHES, QUICK, THOROUGH
+from amudai.encoding.codec import FULL, LONG_MATCHES, QUICK, RECORDS, THOROUGH
 from amudai.encoding.profile import PROFILES
 from amudai.format import BufferKind, NativeEncoding
 from amudai.shard import StripeReader
-from amudai.types import WIDTHS, BasicType, SchemaNode, nodes_below
+from amudai.types import WIDTHS, BasicType, SchemaNode, decimal128, nodes_below
 from tests.oracle import block as oracle
 from tests.oracle import block_map as oracle_map
 
@@ -182,6 +183,52 @@ def test_the_full_search_of_lz4_is_for_text_that_it_makes_much_smaller() -> None
         assert full is not None
         gain = (len(thorough) - len(full)) / len(data)
         assert gain > 0.024 if FULL in expected else gain < 0.024
+
+
+def stored_money(cents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    words = np.stack((cents, cents >> 63), axis=1).view(np.uint8).reshape(-1, 16)
+    return decimal128.from_unscaled(words, 2).reshape(-1)
+
+
+@pytest.mark.native
+def test_decimals_become_records_unless_that_takes_more() -> None:
+    random = np.random.default_rng(7)
+    cents = random.integers(90_000, 10_000_000, 4096)
+    for values, level in [(cents, RECORDS), (-cents, RECORDS), (random.choice(cents[:4], 4096), 1)]:
+        block = BytesBlock(None, stored_money(values), 4096, None)
+        chosen = choose_bytes(block, PROFILES["balanced"])
+        assert (chosen.encoding.name, chosen.level) == ("zstd", level)
+        assert chosen.bytes_per_slot < 3.1
+        assert chosen.divisor == 1 or level != RECORDS, "a record is found by its place"
+    assert choose_bytes(BytesBlock(None, stored_money(cents), 4096, None), PROFILES["plain"]).encoding.name == "plain"
+
+
+def test_decimals_with_nulls_and_signs(tmp_path: Path) -> None:
+    """What does not suit records is stored in another way, and comes back as well."""
+    random = np.random.default_rng(7)
+    cents = random.integers(1, 10**8, FLUSH)
+    kind = pa.decimal128(15, 2)
+    amounts = [Decimal(each) / 100 for each in cents.tolist()]
+    columns = {
+        "plain": pa.array(amounts, kind),
+        "nulls": pa.array([None if at % 7 == 3 else each for at, each in enumerate(amounts)], kind),
+        "signs": pa.array([-each if at % 3 else each for at, each in enumerate(amounts)], kind),
+        "some": pa.array([-each if at > 60_000 else each for at, each in enumerate(amounts)], kind),
+        "long": pa.array([each * 10**14 for each in amounts], pa.decimal128(30, 2)),
+    }
+    shard = amudai.write(columns, tmp_path / "t.amudai.shard")
+    assert shard.verify().ok
+    found = shard.read()
+    rows = np.sort(random.choice(FLUSH, 300, replace=False))
+    few = shard.take(rows)
+    for name, values in columns.items():
+        assert found[name].combine_chunks().equals(values), name
+        assert few[name].combine_chunks().equals(values.take(pa.array(rows))), name
+        where = amudai.col(name) > Decimal(500_000)
+        expected = [at for at, each in enumerate(values.to_pylist()) if each is not None and each > 500_000]
+        assert shard.scan(where=where).positions().tolist() == expected, name
+    assert shard["plain"].encoded_bytes < 4.1 * FLUSH
+    assert shard["nulls"].encoded_bytes < 4.4 * FLUSH
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u4"])
