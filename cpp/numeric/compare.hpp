@@ -80,6 +80,19 @@ inline void look_up(std::span<const std::uint8_t> answers, std::span<const std::
         return compare_values<std::uint32_t>(codes, {&*range, 1}, out);  // faster than looking up answers
     }
     if (std::ranges::find(answers, 1) == answers.end()) return bits::fill(out, 0, codes.size(), false);
+    // A word holds the answers of few entries: compilers vectorise shifts, but not loads from a table.
+    if (answers.size() <= 32) {
+        std::uint32_t word = 0;
+        for (std::size_t i = 0; i < answers.size(); ++i) word |= std::uint32_t{answers[i] != 0} << i;
+        return bits::test_each(codes.size(), out, [&](std::size_t i) { return word >> codes[i] & 1; });
+    }
+    if (answers.size() <= 64) {
+        std::uint32_t words[2] = {};
+        for (std::size_t i = 0; i < answers.size(); ++i) words[i / 32] |= std::uint32_t{answers[i] != 0} << i % 32;
+        return bits::test_each(codes.size(), out, [&, low = words[0], high = words[1]](std::size_t i) {
+            return (codes[i] < 32 ? low : high) >> (codes[i] & 31) & 1;
+        });
+    }
     bits::test_each(codes.size(), out, [&](std::size_t i) { return answers[codes[i]] != 0; });
 }
 
