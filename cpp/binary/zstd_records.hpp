@@ -4,6 +4,9 @@
 // a match the rest of the record before. The literals are not compressed, and all sequences of a block are equal, so that
 // they take no bits. Any program that reads Zstandard reads such a frame. Here a record is found by its place, without
 // inflating the others.
+//
+// If the last bytes of records differ as well, as those of numbers with different signs do, every sequence begins with
+// the last byte of the record before. Such a frame is *shifted* by a byte, and ends with a literal.
 #pragma once
 #include <array>
 #include <bit>
@@ -17,9 +20,9 @@ namespace amudai::binary::zstd_records {
 
 inline constexpr std::size_t record_size = 16;
 // A match has at least three bytes. Behind two bytes there are six more in any frame, so that eight can be loaded at once.
-inline constexpr std::size_t least_own = 2, most_own = record_size - 3;
+inline constexpr std::size_t least_own = 2, least_shifted = 3, most_own = record_size - 3;
 inline constexpr std::size_t least_records = 16;
-inline constexpr std::size_t most_in_block = (std::size_t{128} << 10) / record_size;
+inline constexpr std::size_t most_in_block = (std::size_t{128} << 10) / record_size - 1;
 
 struct Record {
     std::uint64_t lower, upper;
@@ -37,22 +40,39 @@ constexpr Record mask_of(std::size_t own) {
 
 // Records [first, first + count) of a frame. Each has `own_size` bytes of its own, from `own` on, and the other bytes of
 // `rest`, whose own bytes are 0.
+//
+// In a shifted frame the first of these bytes is the last one of the record before. That of the last record lies at
+// `behind`, which is null in other frames.
 struct Group {
     const std::uint8_t* own;
     std::size_t first, count, own_size;
-    Record rest;
+    Record rest = {0, 0};
+    const std::uint8_t* behind = nullptr;
 
     std::size_t end() const { return first + count; }
+    // The last byte of a record of a shifted frame.
+    std::uint8_t last_byte(std::size_t record) const { return record + 1 < end() ? own[(record + 1 - first) * own_size] : *behind; }
     Record operator[](std::size_t record) const {
         const auto* const from = own + (record - first) * own_size;
         auto found = rest;
-        if (own_size <= 8) {
-            found.lower |= load<std::uint64_t>(from) & mask_of(own_size).lower;
-        } else {
-            found.lower |= load<std::uint64_t>(from);
-            found.upper |= load<std::uint64_t>(from + own_size - 8) >> (128 - 8 * own_size);
+        if (behind) {
+            const auto [lower, upper] = first_bytes(from + 1, own_size - 1);
+            return {found.lower | lower, found.upper | upper | std::uint64_t{last_byte(record)} << 56};
         }
+        const auto [lower, upper] = first_bytes(from, own_size);
+        return {found.lower | lower, found.upper | upper};
+    }
+    // The bits of the bytes that are not `rest`.
+    Record mask() const {
+        auto found = mask_of(behind ? own_size - 1 : own_size);
+        if (behind) found.upper |= std::uint64_t{0xff} << 56;
         return found;
+    }
+
+private:
+    static Record first_bytes(const std::uint8_t* from, std::size_t size) {
+        if (size <= 8) return {load<std::uint64_t>(from) & mask_of(size).lower, 0};
+        return {load<std::uint64_t>(from), load<std::uint64_t>(from + size - 8) >> (128 - 8 * size)};
     }
 };
 
@@ -71,10 +91,10 @@ struct Tail {
     std::array<std::uint8_t, 6> bytes;
 };
 
-// The sequence that ends the first block: `own` bytes of the second record behind the 16 of the first one, and the match,
-// which states its distance. Later matches repeat that.
-constexpr Tail first_tail(std::size_t own) {
-    const auto literals = record_size + own;
+// The sequence that ends the first block: `own` bytes behind those of the first record, and the match, which states its
+// distance. Later matches repeat that.
+constexpr Tail first_tail(std::size_t own, bool shifted) {
+    const auto literals = record_size - shifted + own;
     // Lengths of literals from 16 to 31: code, first length, further bits (RFC 8878, table 13).
     constexpr std::array<std::array<std::size_t, 3>, 6> lengths{{{16, 16, 1}, {17, 18, 1}, {18, 20, 1}, {19, 22, 1}, {20, 24, 2}, {21, 28, 2}}};
     const auto* found = &lengths[0];
@@ -148,18 +168,26 @@ bool each_group(Bytes bytes, std::size_t count, Use&& use) {
     const auto content = frame.number(is_short ? 2 : 4);
     if (!content || *content + (is_short ? short_least : 0) != std::uint64_t{count} * record_size) return false;
     auto block = next_block(frame);
-    if (!block || block->is_last || block->literals.size() < record_size + least_own) return false;
-    auto own = block->literals.size() - record_size;
-    if (own > most_own || block->sequences.size() != sizeof(Tail)) return false;
-    if (std::memcmp(block->sequences.data(), first_tail(own).bytes.data(), sizeof(Tail)) != 0) return false;
-    Group group{block->literals.data(), 0, 1, record_size, {0, 0}};
-    const auto go_on = [&](const std::uint8_t* literals, std::size_t records, std::size_t size) {
-        const auto before = group[group.end() - 1], mask = mask_of(size);
-        group = {literals, group.end(), records, size, {before.lower & ~mask.lower, before.upper & ~mask.upper}};
-        use(group);
+    if (!block || block->is_last || block->sequences.size() != sizeof(Tail)) return false;
+    const auto* const literals = block->literals.data();
+    const auto sequence_is = [&](std::size_t own, bool shifted) {
+        return block->literals.size() + shifted == record_size + own && own >= (shifted ? least_shifted : least_own) && own <= most_own &&
+               std::memcmp(block->sequences.data(), first_tail(own, shifted).bytes.data(), sizeof(Tail)) == 0;
     };
-    use(group);
-    go_on(block->literals.data() + record_size, 1, own);
+    auto own = block->literals.size() - record_size;
+    const bool shifted = !sequence_is(own, false);
+    if (shifted && !sequence_is(++own, true)) return false;
+    const auto least = shifted ? least_shifted : least_own;
+    Group group{literals, 0, 1, record_size};
+    const auto go_on = [&](const std::uint8_t* from, std::size_t records, std::size_t size) {
+        if (group.behind) group.behind = from;
+        use(group);
+        const auto before = group[group.end() - 1];
+        group = {from, group.end(), records, size, {}, shifted ? from : nullptr};
+        const auto mask = group.mask();
+        group.rest = {before.lower & ~mask.lower, before.upper & ~mask.upper};
+    };
+    go_on(literals + record_size - shifted, 1, own);
     while (!block->is_last) {
         block = next_block(frame);
         if (!block) return false;
@@ -173,13 +201,16 @@ bool each_group(Bytes bytes, std::size_t count, Use&& use) {
         }
         if (!sequences.has(2)) return false;
         own = sequences.data()[1];
-        if (own < least_own || own > most_own || *records == 0 || *records > most_in_block) return false;
+        if (own < least || own > most_own || *records == 0 || *records > most_in_block) return false;
         const std::array<std::uint8_t, 5> tail{single_codes, static_cast<std::uint8_t>(own), 0,
                                                static_cast<std::uint8_t>(most_own - own), last_bit};
         if (sequences.size() != tail.size() || std::memcmp(sequences.data(), tail.data(), tail.size()) != 0) return false;
-        if (block->literals.size() != *records * own || *records > count - group.end()) return false;
+        const auto behind = shifted && block->is_last;
+        if (block->literals.size() != *records * own + behind || *records > count - group.end()) return false;
         go_on(block->literals.data(), *records, own);
     }
+    if (shifted) group.behind = &block->literals.back();
+    use(group);
     return frame.is_empty() && group.end() == count;
 }
 
@@ -213,7 +244,7 @@ void each_part(std::span<const Group> groups, std::size_t first, std::size_t cou
 // Writes the records [first, first + count).
 inline void expand(std::span<const Group> groups, std::size_t first, std::size_t count, std::uint8_t* out) {
     each_part(groups, first, count, [&](const Group& group, std::size_t from, std::size_t size) {
-        if (group.own_size <= 8) {
+        if (group.own_size <= 8 && !group.behind) {
             const auto mask = mask_of(group.own_size).lower;
             const auto* own = group.own + (from - group.first) * group.own_size;
             for (std::size_t i = 0; i < size; ++i, own += group.own_size, out += record_size) {
@@ -233,10 +264,32 @@ inline constexpr std::size_t step = 64;  // records at a time that have the same
 inline constexpr std::size_t block_bytes = 13;  // of a block without its literals, at most
 
 // How many bytes of a record are its own behind this one.
-inline std::size_t own_bytes(const Record& before, const Record& record) {
-    const auto lower = before.lower ^ record.lower, upper = before.upper ^ record.upper;
-    const auto bits = upper ? 64 + std::bit_width(upper) : std::bit_width(lower);
-    return std::max(least_own, static_cast<std::size_t>(bits + 7) / 8);
+inline std::size_t own_bytes(const Record& before, const Record& record, bool shifted) {
+    const auto lower = before.lower ^ record.lower;
+    auto upper = before.upper ^ record.upper;
+    if (shifted) upper &= ~std::uint64_t{0} >> 8;
+    const auto bits = static_cast<std::size_t>(upper ? 64 + std::bit_width(upper) : std::bit_width(lower));
+    return shifted ? std::max(least_shifted, 1 + (bits + 7) / 8) : std::max(least_own, (bits + 7) / 8);
+}
+
+// The own bytes that the records of a frame need: the second one, and each step of those behind it.
+struct Needs {
+    std::size_t second;
+    std::vector<std::uint8_t> steps;
+};
+
+inline std::optional<Needs> needs_of(const std::uint8_t* data, std::size_t count, bool shifted) {
+    auto before = Record::at(data), record = Record::at(data + record_size);
+    Needs found{own_bytes(before, record, shifted), std::vector<std::uint8_t>((count - 2 + step - 1) / step)};
+    if (found.second > most_own) return {};
+    for (std::size_t i = 2; i < count; ++i) {
+        before = record, record = Record::at(data + record_size * i);
+        const auto own = own_bytes(before, record, shifted);
+        if (own > most_own) return {};
+        auto& need = found.steps[(i - 2) / step];
+        need = std::max(need, static_cast<std::uint8_t>(own));
+    }
+    return found;
 }
 
 inline void put(Sink& out, std::size_t number, std::size_t size) { std::memcpy(out.extend(size), &number, size); }
@@ -302,31 +355,24 @@ inline bool encode(Bytes records, const std::uint8_t* valid, Sink& out) {
         records = {reinterpret_cast<const std::uint8_t*>(filled.data()), count * record_size};
     }
     const auto* const data = records.data();
-    auto before = Record::at(data), record = Record::at(data + record_size);
-    const auto second = detail::own_bytes(before, record);
-    std::vector<std::uint8_t> needs((count - 2 + detail::step - 1) / detail::step);
-    auto most = second;
-    for (std::size_t i = 2; i < count; ++i) {
-        before = record, record = Record::at(data + record_size * i);
-        const auto own = detail::own_bytes(before, record);
-        auto& need = needs[(i - 2) / detail::step];
-        need = std::max(need, static_cast<std::uint8_t>(own));
-        most = std::max(most, own);
-        if (most > most_own) return false;
-    }
-    if (most > most_own) return false;
+    auto needs = detail::needs_of(data, count, false);
+    const bool shifted = !needs;
+    if (shifted) needs = detail::needs_of(data, count, true);
+    if (!needs) return false;
+    const auto second = needs->second, head = record_size - shifted + second;
     detail::put(out, detail::magic, 4);
     const bool is_short = records.size() <= detail::short_most;
     detail::put(out, is_short ? detail::short_descriptor : detail::long_descriptor, 1);
     detail::put(out, is_short ? records.size() - detail::short_least : records.size(), is_short ? 2 : 4);
-    detail::put_block(out, false, record_size + second, 0, detail::first_tail(second).bytes,
-                      [&](std::uint8_t* to) { std::memcpy(to, data, record_size + second); });
+    detail::put_block(out, false, head, 0, detail::first_tail(second, shifted).bytes, [&](std::uint8_t* to) { std::memcpy(to, data, head); });
     std::size_t first = 2;
-    for (const auto& [end, own] : detail::cuts_of(needs, count)) {
+    for (const auto& [end, own] : detail::cuts_of(needs->steps, count)) {
         const std::array<std::uint8_t, 5> tail{detail::single_codes, static_cast<std::uint8_t>(own), 0,
                                                static_cast<std::uint8_t>(most_own - own), detail::last_bit};
-        detail::put_block(out, end == count, own * (end - first), end - first, tail, [&](std::uint8_t* to) {
-            for (auto i = first; i < end; ++i, to += own) std::memcpy(to, data + record_size * i, own);
+        const bool is_last = end == count;
+        detail::put_block(out, is_last, own * (end - first) + (shifted && is_last), end - first, tail, [&](std::uint8_t* to) {
+            for (auto i = first; i < end; ++i, to += own) std::memcpy(to, data + record_size * i - shifted, own);
+            if (shifted && is_last) *to = records.back();
         });
         first = end;
     }

@@ -11,12 +11,14 @@ using binary::zstd_records::Group;
 
 namespace detail {
 
-// The lower words of records, one after the other. Their own bytes are the lowest ones.
+// The lower words of records, one after the other. Their own bytes are the lowest ones, at most eight.
 class LowerWords {
 public:
     LowerWords(const Group& group, std::size_t first)
-        : own_(group.own + (first - group.first) * group.own_size), size_(group.own_size), rest_(group.rest.lower),
-          mask_(binary::zstd_records::mask_of(group.own_size).lower) {}
+        : own_(group.own + (first - group.first) * group.own_size + (group.behind != nullptr)), size_(group.own_size),
+          rest_(group.rest.lower), mask_(group.mask().lower) {}
+
+    static bool suit(const Group& group) { return group.own_size <= (group.behind ? 9 : 8); }
 
     // From the record `first + records` on.
     std::uint64_t at(std::size_t records) const { return rest_ | (load<std::uint64_t>(own_ + records * size_) & mask_); }
@@ -37,16 +39,33 @@ private:
 // The sign of records that have the same one: 0 or -1.
 inline std::int64_t turn_of(const Group& group) { return static_cast<std::int64_t>(group.rest.upper) >> 63; }
 
+// What `differs` says of the upper words of a group, with the last byte of a record if each has its own.
+inline std::uint64_t upper_differs(const Group& group, std::uint8_t last_byte, std::uint64_t head) {
+    return differs({0, group.rest.upper | (group.behind ? std::uint64_t{last_byte} << 56 : 0)}, head);
+}
+
 }  // namespace detail
 
 // Calls write(i, number) for the records first + i of a group, i < count. False if the group has another head than this
 // one or some number has more than nine digits: then some numbers may be wrong.
 template <class Write>
 bool nine_digits(const Group& group, std::size_t first, std::size_t count, std::uint64_t head, Write&& write) {
-    if (group.own_size > 8 || differs({0, group.rest.upper}, head)) return false;
+    const auto last_byte = static_cast<std::uint8_t>(head >> 56);
+    if (!detail::LowerWords::suit(group) || detail::upper_differs(group, last_byte, head)) return false;
     detail::LowerWords words(group, first);
     if (!words.may_be_short()) return false;
     std::uint64_t all = 0;
+    if (group.behind) {
+        unsigned others = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto word = words.next();
+            const unsigned byte = group.last_byte(first + i) ^ last_byte;
+            all |= word, others |= byte;
+            const auto turn = std::int64_t{0} - (byte >> 7);
+            write(i, (std::int64_t{unpack_nine(static_cast<std::uint32_t>(word))} ^ turn) - turn);
+        }
+        return (all >> 30 | (others & 0x7f)) == 0;
+    }
     const auto each = [&](auto&& signed_number) {
         for (std::size_t i = 0; i < count; ++i) {
             const auto word = words.next();
@@ -70,7 +89,13 @@ public:
         if (!is_near_) return {};
         const auto word = words_->at(record - first_);
         if (word >> 30) return {};
-        return (std::int64_t{unpack_nine(static_cast<std::uint32_t>(word))} ^ turn_) - turn_;
+        auto turn = turn_;
+        if (const auto& group = groups_.front(); group.behind) {
+            const unsigned byte = group.last_byte(record) ^ static_cast<unsigned>(head_ >> 56);
+            if (byte & 0x7f) return {};
+            turn = std::int64_t{0} - (byte >> 7);
+        }
+        return (std::int64_t{unpack_nine(static_cast<std::uint32_t>(word))} ^ turn) - turn;
     }
 
 private:
@@ -78,7 +103,7 @@ private:
         while (groups_.front().end() <= record) groups_ = groups_.subspan(1);
         const auto& group = groups_.front();
         first_ = group.first, end_ = group.end(), turn_ = detail::turn_of(group);
-        is_near_ = group.own_size <= 8 && differs({0, group.rest.upper}, head_) == 0;
+        is_near_ = detail::LowerWords::suit(group) && detail::upper_differs(group, static_cast<std::uint8_t>(head_ >> 56), head_) == 0;
         words_.emplace(group, first_);
     }
 
@@ -96,7 +121,11 @@ inline bool small_numbers(std::span<const Group> groups, std::size_t first, std:
     std::uint64_t other = 0;
     auto* to = out.data();
     binary::zstd_records::each_part(groups, first, count, [&](const Group& group, std::size_t from, std::size_t size) {
-        if (group.own_size > 8) {
+        if (group.own_size > 8 || group.behind) {
+            if (nine_digits(group, from, size, head, [to](std::size_t i, std::int64_t number) { to[i] = number; })) {
+                to += size;
+                return;
+            }
             for (std::size_t i = 0; i < size; ++i) {
                 const auto record = group[from + i];
                 const Stored value{record.lower, record.upper};

@@ -354,9 +354,10 @@ def test_broken_decimals(name: str, data: st.DataObject) -> None:
     random = Random(data.draw(st.integers(0, 1 << 32), label="seed"))
     count, digits = random.choice([1, 3, 20, 70, 300]), random.choice([2, 7, 9, 11, 15])
     scale = random.choice([2, 2, 2, 0, 3])
-    sign = random.choice(["", "", "-"])
+    signs = random.choice(["+", "-", "+-"])
     values = [
-        decimal128.from_decimal(Decimal(f"{sign}{random.randint(1, 10**digits - 1)}E-{scale}")) for _ in range(count)
+        decimal128.from_decimal(Decimal(f"{random.choice(signs)}{random.randint(1, 10**digits - 1)}E-{scale}"))
+        for _ in range(count)
     ]
     if name == "single_value":
         values = values[:1] * count

@@ -47,19 +47,28 @@ def frames_of(buffer: Any, count: int) -> list[Any]:
     return list(_kernels.binary_frames(run.blocks, 16))
 
 
-def records_of(random: np.random.Generator, count: int, own: int) -> U8:
-    """Records with up to `own` bytes that differ from those before; in stretches mostly fewer."""
+def records_of(random: np.random.Generator, count: int, own: int, *, shifted: bool = False) -> U8:
+    """Records with up to `own` bytes that differ from those before; in stretches mostly fewer.
+
+    If `shifted`, their last bytes differ, too.
+    """
     records = np.repeat(random.integers(0, 256, (1, 16), np.uint8), count, axis=0)
     records[:, :own] = random.integers(0, 256, (count, own), np.uint8)
     for start in range(0, count, 300):
         least = int(random.integers(0, own + 1))
         records[start : start + 280, least:own] = records[start, least:own]
+    if shifted:
+        records[:, 15] = random.choice(random.integers(0, 256, 2, np.uint8), count)
+        records[:2, 15] = 7, 135
     return records
 
 
-def money(random: np.random.Generator, count: int, digits: int, *, negative: bool = False) -> tuple[U8, U8]:
+SIGNS = {"+": [1], "-": [-1], "both": [1, -1]}
+
+
+def money(random: np.random.Generator, count: int, digits: int, sign: str = "+") -> tuple[U8, U8]:
     """Amounts as Arrow has them, and as they are stored."""
-    numbers = random.integers(1, 10**digits, count) * (-1 if negative else 1)
+    numbers = random.integers(1, 10**digits, count) * random.choice(SIGNS[sign], count)
     words = np.stack((numbers, numbers >> 63), axis=1).view(np.uint8).reshape(count, 16)
     return words, decimal128.from_unscaled(words, 2)
 
@@ -68,15 +77,17 @@ SOME = [16, 17, 40, 66, 67, 130, 1024, 4096, 8194, 8200, 20_000]
 
 
 @pytest.mark.parametrize("count", SOME)
-@pytest.mark.parametrize("own", [1, 2, 3, 4, 7, 8, 9, 12, 13])
-def test_zstandard_inflates_them_and_kernels_read_them(count: int, own: int) -> None:
+@pytest.mark.parametrize("own", [1, 2, 3, 4, 7, 8, 9, 11, 12, 13])
+@pytest.mark.parametrize("shifted", [False, True])
+def test_zstandard_inflates_them_and_kernels_read_them(count: int, own: int, shifted: bool) -> None:
     random = np.random.default_rng(count * own)
-    records = records_of(random, count, own)
+    own -= own == 13 and shifted
+    records = records_of(random, count, own, shifted=shifted)
     frame = frame_of(records)
     assert frame is not None
     assert inflated(frame) == records.tobytes()
     assert zstandard.frame_content_size(frame) == records.size
-    assert len(frame) < (max(2, own) + 0.25) * count + 60
+    assert len(frame) < (max(2, own) + shifted + 0.25) * count + 60
     buffer = held(frame, count)
     assert frames_of(buffer, count) == []
     some = np.sort(random.choice(count, min(count, 50), replace=False)).astype(np.uint64)
@@ -107,9 +118,13 @@ def test_the_bytes_of_a_frame() -> None:
 def test_what_is_no_such_frame() -> None:
     random = np.random.default_rng(3)
     assert frame_of(records_of(random, 15, 3)) is None, "too few"
-    assert frame_of(records_of(random, 100, 14)) is None, "a match needs three bytes"
+    noise = random.integers(0, 256, (100, 16), np.uint8)
+    for same, fits in [(slice(13, 16), True), (slice(14, 16), False), (slice(12, 15), True), (slice(13, 15), False)]:
+        records = noise.copy()
+        records[:, same] = 5
+        assert (frame_of(records) is not None) == fits, "a match needs three bytes"
     last = records_of(random, 100, 2)
-    last[-1, 15] ^= 1
+    last[-1, 14] ^= 1
     assert frame_of(last) is None
     assert frame_of(records_of(random, 100, 2), np.zeros(100, np.bool_)) is None, "all null"
 
@@ -130,11 +145,11 @@ def test_nulls_become_the_value_before_them() -> None:
 
 @pytest.mark.parametrize("width", [8, 16, 32])
 @pytest.mark.parametrize("digits", [1, 4, 9, 10, 12, 15, 18])
-@pytest.mark.parametrize("negative", [False, True])
-def test_decimals(width: int, digits: int, negative: bool) -> None:
+@pytest.mark.parametrize("sign", SIGNS)
+def test_decimals(width: int, digits: int, sign: str) -> None:
     random = np.random.default_rng(digits)
     count = 3000
-    _, stored = money(random, count, digits, negative=negative)
+    _, stored = money(random, count, digits, sign)
     frame = frame_of(stored)
     assert frame is not None
     buffer = held(frame, count)
@@ -149,12 +164,12 @@ def test_decimals(width: int, digits: int, negative: bool) -> None:
 
 
 def test_decimals_with_another_exponent_or_sign_in_between() -> None:
-    """Each is in a block of its own: a frame has only one of each."""
+    """Each is in a block of its own, or their last bytes differ."""
     random = np.random.default_rng(5)
     parts = [
         money(random, 40, 6)[1],
         decimal128.from_unscaled(money(random, 40, 6)[0], 1),
-        money(random, 40, 6, negative=True)[1],
+        money(random, 40, 6, "-")[1],
     ]
     frames = [frame_of(part) for part in parts]
     regions = [_kernels.zstd_region(frame, None, False, None) for frame in frames if frame is not None]
@@ -162,6 +177,15 @@ def test_decimals_with_another_exponent_or_sign_in_between() -> None:
     found = decode_decimals(buffer, Rows.one(0, 120), MONEY)
     assert found is not None
     assert bytes(found.data) == decimal128.to_unscaled(np.concatenate(parts).reshape(-1), 2, 16).tobytes()
+    odd = money(random, 300, 6)[1]
+    odd[7, 15] ^= 1  # another exponent
+    whole = frame_of(odd)
+    assert whole is not None
+    for rows in (Rows.one(0, 300), Rows.one(7, 8), Rows.of_positions(np.array([3, 7, 90], np.uint64))):
+        assert decode_decimals(held(whole, 300), rows, MONEY) is None
+    kept = decode_decimals(held(whole, 300), Rows.one(8, 300), MONEY)
+    assert kept is not None
+    assert bytes(kept.data) == decimal128.to_unscaled(odd[8:].reshape(-1), 2, 16).tobytes()
 
 
 @pytest.mark.parametrize("spelling", ["NaN", "Infinity", "0.001", "12345678901234.5"])
@@ -201,10 +225,11 @@ def test_nulls_of_decimals() -> None:
 
 
 @pytest.mark.parametrize("digits", [2, 8, 10, 17])
+@pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("inverted", [False, True])
-def test_decimals_are_compared(digits: int, inverted: bool) -> None:
+def test_decimals_are_compared(digits: int, sign: str, inverted: bool) -> None:
     random = np.random.default_rng(digits)
-    words, stored = money(random, 2500, digits, negative=digits == 8)
+    words, stored = money(random, 2500, digits, sign)
     numbers = words.view(np.int64)[::1, 0]
     low, high = np.sort(random.choice(numbers, 2, replace=False)).tolist()
     frame = frame_of(stored)
@@ -228,16 +253,17 @@ def test_decimals_are_compared(digits: int, inverted: bool) -> None:
 @given(
     seed=st.integers(0, 1 << 32),
     count=st.sampled_from([16, 20, 130, 400]),
-    own=st.integers(1, 13),
+    own=st.integers(1, 12),
+    shifted=st.booleans(),
     at=st.integers(0, 1 << 16),
     number=st.integers(1, 255),
     near=st.sampled_from(["anywhere", "headers", "cut", "longer"]),
 )
 def test_a_frame_that_is_read_in_place_is_one_that_zstandard_reads(
-    seed: int, count: int, own: int, at: int, number: int, near: str
+    seed: int, count: int, own: int, shifted: bool, at: int, number: int, near: str
 ) -> None:
     """After a change, it is still a frame with these values, or it is left to Zstandard."""
-    found = frame_of(records_of(np.random.default_rng(seed), count, own))
+    found = frame_of(records_of(np.random.default_rng(seed), count, own, shifted=shifted))
     assert found is not None
     broken = bytearray(found)
     if near == "cut":

@@ -194,11 +194,17 @@ def stored_money(cents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def test_decimals_become_records_unless_that_takes_more() -> None:
     random = np.random.default_rng(7)
     cents = random.integers(90_000, 10_000_000, 4096)
-    for values, level in [(cents, RECORDS), (-cents, RECORDS), (random.choice(cents[:4], 4096), 1)]:
+    signs = random.choice([1, -1], 4096)
+    for values, level in [
+        (cents, RECORDS),
+        (-cents, RECORDS),
+        (cents * signs, RECORDS),
+        (random.choice(cents[:4], 4096), 1),
+    ]:
         block = BytesBlock(None, stored_money(values), 4096, None)
         chosen = choose_bytes(block, PROFILES["balanced"])
         assert (chosen.encoding.name, chosen.level) == ("zstd", level)
-        assert chosen.bytes_per_slot < 3.1
+        assert chosen.bytes_per_slot < 4.1
         assert chosen.divisor == 1 or level != RECORDS, "a record is found by its place"
     assert choose_bytes(BytesBlock(None, stored_money(cents), 4096, None), PROFILES["plain"]).encoding.name == "plain"
 
@@ -229,6 +235,7 @@ def test_decimals_with_nulls_and_signs(tmp_path: Path) -> None:
         assert shard.scan(where=where).positions().tolist() == expected, name
     assert shard["plain"].encoded_bytes < 4.1 * FLUSH
     assert shard["nulls"].encoded_bytes < 4.4 * FLUSH
+    assert shard["signs"].encoded_bytes < 5.1 * FLUSH
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u4"])
