@@ -82,6 +82,7 @@ public:
 
     // The first byte of the next token; 0 at the end.
     std::uint8_t peek() {
+        if (at_ < end_ && *at_ > ' ') return *at_;  // mostly there is no space
         while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
         return at_ < end_ ? *at_ : 0;
     }
@@ -216,7 +217,8 @@ private:
     void digits(Number& found) {
         for (; at_ < end_ && is_digit(*at_); ++at_) {
             const std::uint64_t digit = *at_ - '0';
-            found.large |= found.digits > (UINT64_MAX - digit) / 10;
+            // Only a number of twenty digits or more needs the exact limit.
+            if (found.digits > (UINT64_MAX - 9) / 10) [[unlikely]] found.large |= found.digits > (UINT64_MAX - digit) / 10;
             found.digits = found.digits * 10 + digit;
         }
     }
