@@ -22,6 +22,7 @@ _MOST = 0.5
 _MANY = 2000
 # One line in this many is tried first, and then one in fewer. That rules most shapes out.
 _SPREADS = (64, 8)
+_DATE_MARKS = np.frombuffer(b"/-", np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def recognised(block: Block) -> RecognisedShape | None:
         score, found = _scored(block, headed)
         if score > (0, 0, 0):
             return found
-    dated = dated_shape(sample_texts(block, _MANY))
+    dated = dated_shape(_dated_texts(block))
     shapes = (*SHAPES, *([dated] if dated is not None else []))
     few, more = ((block.starts[::each].copy(), block.ends[::each].copy()) for each in _SPREADS)
     possible = [(_most_matches(block, shape, few), -place, shape) for place, shape in enumerate(shapes)]
@@ -78,7 +79,25 @@ def _most_matches(block: Block, shape: LogShape, lines: tuple[I64, I64]) -> int:
 
 def sample_texts(block: Block, count: int) -> list[str]:
     """The first lines as text."""
-    bounds = zip(block.starts[:count].tolist(), block.ends[:count].tolist(), strict=True)
+    return _texts(block, block.starts[:count], block.ends[:count])
+
+
+def _dated_texts(block: Block) -> list[str]:
+    """Those of the first lines that may begin with a date such as `02/01/2024`. Most logs have none."""
+    starts, ends = block.starts[:_MANY], block.ends[:_MANY]
+
+    def byte(place: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        return block.data[np.minimum(begins + place, len(block.data) - 1)]
+
+    begins = starts
+    begins = starts + (byte(0) == ord("["))
+    digit = (byte(0) >= ord("0")) & (byte(0) <= ord("9"))
+    possible = digit & (np.isin(byte(1), _DATE_MARKS) | np.isin(byte(2), _DATE_MARKS))
+    return _texts(block, starts[possible], ends[possible])
+
+
+def _texts(block: Block, starts: I64, ends: I64) -> list[str]:
+    bounds = zip(starts.tolist(), ends.tolist(), strict=True)
     return [block.data[start:end].tobytes().decode("utf-8", "replace") for start, end in bounds]
 
 
