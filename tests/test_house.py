@@ -522,7 +522,7 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
     record = [np.frombuffer(b"{}{}", np.uint8), np.array([0, 2]), np.array([2, 4])]
     return [
         ("json_cut", [record[0], 0, (0, 0, 0)], {0}, set()),
-        ("json_kinds", [*record, False, 9], {0, 1, 2}, set()),
+        ("json_kinds", [*record, False, False, 9], {0, 1, 2}, set()),
         ("json_columns", [*record, [(11, "", 0)], False], {0, 1, 2}, set()),
         ("decode_numbers", [doubles, *where, np.zeros(4, np.float64), out, 0], {1, 2, 3, 5}, {4, 5}),
         ("decode_bits", [numbers, *where, out, 0], {1, 2, 3, 4}, {4}),

@@ -108,9 +108,9 @@ void bind_json(nb::module_& m) {
     nb::sig("def first_not_json(data: NDArray[np.uint8], offsets: NDArray[np.int64], validity: NDArray[np.uint8] | None) -> int"),
     "The first value that is not one JSON value in UTF-8; -1 if all are. Values that are not valid are not looked at.");
 
-    m.def("json_kinds", [](In<std::uint8_t> data, In<std::int64_t> starts, In<std::int64_t> ends, bool nan, std::size_t most) {
+    m.def("json_kinds", [](In<std::uint8_t> data, In<std::int64_t> starts, In<std::int64_t> ends, bool nan, bool any, std::size_t most) {
         require_records(span(starts), span(ends), data.shape(0));
-        json::Observer observer(nan);
+        json::Observer observer(nan, any);
         std::vector<Place> refused;
         {
             const nb::gil_scoped_release unlocked;
@@ -125,10 +125,11 @@ void bind_json(nb::module_& m) {
             }
         }
         return nb::make_tuple(observed(observer.root()), refused);
-    }, "data"_a.noconvert(), "starts"_a.noconvert(), "ends"_a.noconvert(), "nan"_a, "most"_a,
-    nb::sig("def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, most: int) "
+    }, "data"_a.noconvert(), "starts"_a.noconvert(), "ends"_a.noconvert(), "nan"_a, "any"_a, "most"_a,
+    nb::sig("def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, any: bool, most: int) "
             "-> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]"),
-    "The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those.");
+    "The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those. "
+    "Records are objects, or `any` values.");
 
     m.def("json_columns", [](In<std::uint8_t> data, In<std::int64_t> starts, In<std::int64_t> ends,
                              const std::vector<Spec>& columns, bool nan) {
@@ -150,7 +151,8 @@ void bind_json(nb::module_& m) {
             "columns: list[tuple[int, str, int]], nan: bool) -> tuple[list[tuple[int, int, NDArray[np.uint8] | None, "
             "NDArray[np.int32] | None, NDArray[Any] | None]], list[tuple[int, int, int, int, int]]]"),
     "Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, "
-    "from, to). `columns` has what each column holds, its name and its number of children, from the root down.");
+    "from, to). `columns` has what each column holds, its name and its number of children, from the root down. Records are "
+    "objects if the root holds them, otherwise the values of the root.");
 }
 
 }  // namespace amudai::bindings

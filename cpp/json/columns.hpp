@@ -120,10 +120,10 @@ public:
     Builder(std::span<const ColumnSpec> specs, bool nan) : nan_(nan) {
         std::size_t next = 0;
         root_ = column(specs, next, 1);
-        if (next != specs.size() || root_.holds != Holds::object) throw std::invalid_argument("columns: expected a tree of objects");
+        if (next != specs.size()) throw std::invalid_argument("columns: expected a tree");
     }
 
-    // Appends a row for each sound record.
+    // Appends a row for each sound record: an object, unless the root holds something else.
     void add(Bytes data, std::span<const std::int64_t> starts, std::span<const std::int64_t> ends, std::vector<Refused>& refused) {
         const bool sound = utf8::is_valid(data);
         for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -131,11 +131,14 @@ public:
             try {
                 if (!sound && !utf8::is_valid(record)) throw Fault{Trouble::utf8, record.data(), record.data()};
                 Cursor cursor(record, nan_);
-                if (cursor.peek() != '{') {
+                if (root_.holds != Holds::object) {
+                    value(cursor, root_, rows_, 1);
+                } else if (cursor.peek() == '{') {
+                    object(cursor, root_, rows_, 1);
+                } else {
                     cursor.skip(1);
                     throw Fault{Trouble::not_an_object, record.data(), record.data()};
                 }
-                object(cursor, root_, rows_, 1);
                 cursor.require_end();
                 ++rows_;
             } catch (const Fault& fault) {

@@ -59,13 +59,14 @@ inline std::uint32_t kind_of(const Number& number) {
 
 class Observer {
 public:
-    explicit Observer(bool nan) : nan_(nan) {}
+    // `any`: records are values of any kind, not only objects.
+    explicit Observer(bool nan, bool any = false) : nan_(nan), any_(any) {}
 
-    // Takes in a sound record that is an object. Others throw, and change nothing.
+    // Takes in a sound record. Others throw, and change nothing.
     void record(Bytes record) {
         if (!utf8::is_valid(record)) throw Fault{Trouble::utf8, record.data(), record.data()};
         Cursor checking(record, nan_);
-        if (checking.peek() != '{') {
+        if (checking.peek() != '{' && !any_) {
             checking.skip(1);
             throw Fault{Trouble::not_an_object, record.data(), record.data()};
         }
@@ -97,7 +98,7 @@ private:
         cursor.skip(depth);
     }
 
-    bool nan_;
+    bool nan_, any_;
     Observed root_;
     RepeatedNames repeated_;
     std::vector<std::uint8_t> scratch_;

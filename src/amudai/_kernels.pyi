@@ -394,14 +394,14 @@ def first_not_json(data: NDArray[np.uint8], offsets: NDArray[np.int64], validity
     The first value that is not one JSON value in UTF-8; -1 if all are. Values that are not valid are not looked at.
     """
 
-def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, most: int) -> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]:
+def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, any: bool, most: int) -> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]:
     """
-    The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those.
+    The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those. Records are objects, or `any` values.
     """
 
 def json_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], columns: list[tuple[int, str, int]], nan: bool) -> tuple[list[tuple[int, int, NDArray[np.uint8] | None, NDArray[np.int32] | None, NDArray[Any] | None]], list[tuple[int, int, int, int, int]]]:
     """
-    Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, from, to). `columns` has what each column holds, its name and its number of children, from the root down.
+    Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, from, to). `columns` has what each column holds, its name and its number of children, from the root down. Records are objects if the root holds them, otherwise the values of the root.
     """
 
 def split_lines(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool, bool]:

@@ -156,7 +156,7 @@ def test_what_is_json_is_what_python_says(changes: list[tuple[int, str, int]], n
         text = text[:at] + piece + text[at + size :]
     expected = sound(text, nan)
     for kernels in KERNELS:
-        (_, members, _), refused = kernels.json_kinds(*records(text.encode()), nan, 9)
+        (_, members, _), refused = kernels.json_kinds(*records(text.encode()), nan, False, 9)
         assert (refused == []) == (expected is not None), refused
         if expected is not None:
             assert sorted(name for name, _ in members) == sorted(expected)
@@ -209,7 +209,7 @@ def test_depth_is_bounded(kernels: Any, depth: int) -> None:
         b'{"a":' + b"[" * depth + b"]" * depth + b"}",
         b'{"a":' + b'{"a":' * depth + b"1" + b"}" * depth + b"}",
     ):
-        refused = kernels.json_kinds(*records(record), False, 9)[1]
+        refused = kernels.json_kinds(*records(record), False, False, 9)[1]
         assert troubles(refused) == ([] if depth < 64 else [(0, Trouble.DEPTH)])
         for holds in (Holds.JSON, Holds.INT64):
             refused = kernels.json_columns(*records(record), [(Holds.OBJECT, "", 1), (holds, "a", 0)], False)[1]
@@ -256,7 +256,7 @@ def test_wrong_arguments_are_refused(kernels: Any) -> None:
     for specs in (
         [],
         [root],
-        [(Holds.INT64, "a", 0)],
+        [(Holds.INT64, "a", 0), (Holds.INT64, "b", 0)],
         [root, (Holds.INT64, "a", 1), (Holds.INT64, "a", 0)],
         [root, (Holds.INT64, "a", 0), (Holds.INT64, "b", 0)],
         [root, (Holds.MAP, "a", 2), (Holds.INT64, "", 0), (Holds.INT64, "", 0)],
@@ -267,6 +267,6 @@ def test_wrong_arguments_are_refused(kernels: Any) -> None:
             kernels.json_columns(data, starts, ends, specs, False)
     for first, last in ((starts - 1, ends), (starts, ends + 1), (ends, starts), (starts, ends[:0])):
         with pytest.raises(ValueError, match="records: expected"):
-            kernels.json_kinds(data, first, last, False, 9)
+            kernels.json_kinds(data, first, last, False, False, 9)
     with pytest.raises(ValueError, match="shape: expected"):
         kernels.json_cut(data, 3, BEGINNING)

@@ -80,6 +80,8 @@ class _Assembly:
 
     def batch(self, plan: Plan) -> pa.RecordBatch:
         """The rows of all columns, in which misfits are null."""
+        if plan.holds_values:
+            return pa.RecordBatch.from_arrays([self._array(plan.root, lambda places: places)], schema=plan.schema)
         rows = next(self._buffers)[0]
         arrays = [self._array(column, lambda places: places) for column in plan.root.children]
         if not arrays:

@@ -14,7 +14,7 @@ from amudai import _kernels
 from amudai.errors import InvalidSchema
 from amudai.sources.contract import SourceOptions
 from amudai.sources.json.columns import columns_of
-from amudai.sources.json.plan import Plan
+from amudai.sources.json.plan import VALUE, Plan
 from amudai.sources.records import ENOUGH, Records
 from amudai.sources.times import has_mixed_zones, time_type
 
@@ -54,10 +54,17 @@ _WORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """The schema of a file, and what there is to say about it."""
+    """The schema of a file, and what there is to say about it.
+
+    Attributes
+    ----------
+    are_values
+        Whether the records are no objects but the values of one column.
+    """
 
     schema: pa.Schema
     notes: tuple[str, ...] = ()
+    are_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +82,16 @@ class _ObservedPath:
         return cls(Kinds(found), below, None if elements is None else cls.of(elements))
 
 
-def inferred(records: Records, options: SourceOptions) -> Inferred:
-    """The types of columns, from the first records of a file. Types from the caller are used as they are."""
+def inferred(records: Records, options: SourceOptions, *, are_values: bool = False) -> Inferred:
+    """The types of columns, from the first records of a file. Types from the caller are used as they are.
+
+    Records that are values become one column if some can be read. Among objects and nulls alone they would be damaged.
+    """
     data = np.frombuffer(records.data, np.uint8)
-    observed, _ = _kernels.json_kinds(data, records.starts, records.ends, options.json.nan, ENOUGH)
-    members = _ObservedPath.of(observed).members
+    observed, _ = _kernels.json_kinds(data, records.starts, records.ends, options.json.nan, are_values, ENOUGH)
+    root = _ObservedPath.of(observed)
+    are_values = are_values and root.kinds not in (0, Kinds.OBJECT, Kinds.OBJECT | Kinds.NULL)
+    members = [(VALUE, root)] if are_values else root.members
     if len(members) > MOST_COLUMNS:
         expected = f"columns: expected at most {MOST_COLUMNS}, found {len(members)}"
         raise InvalidSchema(expected, file=records.file.path)
@@ -90,8 +102,8 @@ def inferred(records: Records, options: SourceOptions) -> Inferred:
     for name, path in members:
         told = options.types.get(name)
         fields.append(pa.field(name, told if told is not None else _type(path, name, notes)))
-    schema = _with_times(pa.schema(fields), records, options, notes)
-    return Inferred(schema, tuple(notes))
+    schema = _with_times(pa.schema(fields), records, options, notes, are_values=are_values)
+    return Inferred(schema, tuple(notes), are_values)
 
 
 def _type(path: _ObservedPath, name: str, notes: list[str]) -> pa.DataType:
@@ -134,12 +146,15 @@ def _as_text(name: str, reason: str, notes: list[str]) -> pa.DataType:
     return pa.json_()
 
 
-def _with_times(schema: pa.Schema, records: Records, options: SourceOptions, notes: list[str]) -> pa.Schema:
+def _with_times(
+    schema: pa.Schema, records: Records, options: SourceOptions, notes: list[str], *, are_values: bool
+) -> pa.Schema:
     """The schema with the types of times for columns whose texts are times."""
     untold = [place for place, field in enumerate(schema) if field.name not in options.types]
     if not any(_has_text(schema.field(place).type) for place in untold):
         return schema
-    batch, _ = columns_of(records, Plan.of(schema, frozenset(options.types), nan=options.json.nan))
+    plan_of = Plan.of_values if are_values else Plan.of
+    batch, _ = columns_of(records, plan_of(schema, frozenset(options.types), nan=options.json.nan))
     for place in untold:
         field = schema.field(place)
         kind = _timed(batch.column(place), field.type, field.name, records, options, notes)

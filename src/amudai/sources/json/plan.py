@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["ColumnPlan", "Holds", "Plan"]
+__all__ = ["VALUE", "ColumnPlan", "Holds", "Plan"]
+
+VALUE: Final = "value"
+"""The one column of records that are no objects."""
 
 
 class Holds(IntEnum):
@@ -55,7 +59,13 @@ class ColumnPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How records become batches of a schema."""
+    """How records become batches of a schema.
+
+    Attributes
+    ----------
+    root
+        The records as objects, or the one column whose values they are.
+    """
 
     schema: pa.Schema
     root: ColumnPlan
@@ -69,10 +79,27 @@ class Plan:
         members = tuple(
             _column(field.type, field.name, field.name, field.name, told=field.name in told) for field in schema
         )
-        root = ColumnPlan(Holds.OBJECT, "", "", "", pa.struct(list(schema)), members)
+        return cls._from(schema, ColumnPlan(Holds.OBJECT, "", "", "", pa.struct(list(schema)), members), nan=nan)
+
+    @classmethod
+    def of_values(cls, schema: pa.Schema, told: frozenset[str], *, nan: bool) -> Plan:
+        """The plan for records that are the values of the column `VALUE`. Other columns of the schema are left out."""
+        field = schema.field(VALUE)
+        root = _column(field.type, VALUE, VALUE, VALUE, told=VALUE in told)
+        if root.holds is Holds.OBJECT:  # the caller says so: it stays one column
+            root = ColumnPlan(Holds.NULL, VALUE, VALUE, VALUE, field.type)
+        return cls._from(pa.schema([field]), root, nan=nan)
+
+    @classmethod
+    def _from(cls, schema: pa.Schema, root: ColumnPlan, *, nan: bool) -> Plan:
         columns = tuple(root.walk())
         specs = [(int(column.holds), column.name, len(column.children)) for column in columns]
         return cls(schema, root, columns, specs, nan)
+
+    @property
+    def holds_values(self) -> bool:
+        """Whether records are values of one column, and no objects."""
+        return self.root.holds is not Holds.OBJECT
 
 
 def _column(kind: pa.DataType, name: str, path: str, top: str, *, told: bool) -> ColumnPlan:

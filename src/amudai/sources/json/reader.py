@@ -24,14 +24,17 @@ class JsonReader(FileReader):
     """A JSON file of any shape."""
 
     def __init__(self, file: InputFile, found: Inferred, shape: Shape, options: SourceOptions) -> None:
-        super().__init__(file, found.schema, (Decision("shape", shape.name.lower()),))
+        name = "values" if found.are_values else shape.name.lower()
+        super().__init__(file, found.schema, (Decision("shape", name),))
+        self._are_values = found.are_values
         self._shape = shape
         self._options = options
         self._notes = found.notes
 
     def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
         """The records of the file."""
-        plan = Plan.of(schema, frozenset(self._options.types), nan=self._options.json.nan)
+        told, nan = frozenset(self._options.types), self._options.json.nan
+        plan = Plan.of_values(schema, told, nan=nan) if self._are_values else Plan.of(schema, told, nan=nan)
 
         def read(block: RecordBlock) -> tuple[pa.RecordBatch, list[Refusal]]:
             batch, refused = columns_of(block.records, plan)
@@ -47,7 +50,7 @@ class JsonReader(FileReader):
         """A reader of lines that follow in the same file."""
         if self._shape is not Shape.LINES:
             raise UnsupportedFeature("follow: expected JSON lines, found one document", file=file.path)
-        return JsonReader(file, Inferred(self.schema), self._shape, self._options)
+        return JsonReader(file, Inferred(self.schema, are_values=self._are_values), self._shape, self._options)
 
     def notes(self) -> tuple[str, ...]:
         """Which columns were kept as text, and why."""
@@ -59,7 +62,7 @@ def _open(file: InputFile, options: SourceOptions) -> JsonReader:
     for block in blocks_of(file, options.encoding):
         shape = block.shape
         if len(block.records):
-            found = inferred(block.records, options)
+            found = inferred(block.records, options, are_values=block.holds_values())
             break
     return JsonReader(file, found, shape, options)
 

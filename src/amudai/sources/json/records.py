@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +20,7 @@ __all__ = ["RecordBlock", "Refusal", "Shape", "blocks_of", "shape_of"]
 
 _BEGINNING: Final = (0, 0, 0)
 _FEED: Final = ord("\n")
+_ARRAY_OF_OBJECTS: Final = re.compile(rb"^\s*\[\s*\{", re.MULTILINE)
 _OUTSIDE: Final = 0  # the place of a state that is outside of the array
 
 
@@ -47,20 +49,34 @@ class RecordBlock:
     records: Records
     refused: tuple[Refusal, ...] = ()
 
+    def holds_values(self) -> bool:
+        """Whether the records seem to be values of one column: none is an object, or in an array, fewer than others."""
+        filled = self.records.starts < self.records.ends
+        first = np.frombuffer(self.records.data, np.uint8)[self.records.starts[filled]]
+        objects, nulls = int(np.count_nonzero(first == ord("{"))), int(np.count_nonzero(first == ord("n")))
+        if objects == 0:
+            return len(first) > 0
+        return self.shape is Shape.ARRAY and objects < len(first) - objects - nulls
+
 
 def shape_of(head: bytes) -> Shape:
     r"""The shape of a file that begins with these bytes.
 
     >>> [shape_of(head).name for head in (b'{"a": 1}\n{"a": 2}', b'[{"a": 1}]', b'{\n "a": 1\n}', b'{"a": 1}{"a": 2}')]
     ['LINES', 'ARRAY', 'DOCUMENT', 'DOCUMENT']
+    >>> [shape_of(head).name for head in (b"[1, 2]\n[3]", b"[[1, 2],\n[3]]")]
+    ['LINES', 'ARRAY']
     """
     text = head.lstrip()
+    first, feed, rest = text.partition(b"\n")
     if text.startswith(b"["):
-        return Shape.ARRAY
-    first, feed, _ = text.partition(b"\n")
+        # A value in each line, unless the arrays hold the objects that are the records.
+        starts, ends, *_ = _cut_values(first + feed)
+        are_lines = len(starts) == len(ends) == 1 and bool(rest.strip())
+        return Shape.LINES if are_lines and _ARRAY_OF_OBJECTS.search(text) is None else Shape.ARRAY
     if not text.startswith(b"{"):
         return Shape.LINES
-    starts, ends, *_ = _kernels.json_cut(np.frombuffer(first + feed, np.uint8), Shape.DOCUMENT, _BEGINNING)
+    starts, ends, *_ = _cut_values(first + feed)
     if len(ends) > 0 and len(starts) > 1 and first[int(starts[1])] == ord("{"):
         return Shape.DOCUMENT
     # An object that begins in a line of its own goes on in others, whatever the first line is.
@@ -70,6 +86,11 @@ def shape_of(head: bytes) -> Shape:
     lines = [line for line in map(bytes.strip, text.split(b"\n")) if line]
     whole = sum(line.startswith(b"{") and line.endswith(b"}") for line in lines)
     return Shape.LINES if 2 * whole >= len(lines) else Shape.DOCUMENT
+
+
+def _cut_values(line: bytes) -> tuple[Any, ...]:
+    """Where values begin and end in a line, and more."""
+    return _kernels.json_cut(np.frombuffer(line, np.uint8), Shape.DOCUMENT, _BEGINNING)
 
 
 def blocks_of(
