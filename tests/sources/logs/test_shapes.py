@@ -73,7 +73,46 @@ SERVERS = [
         "haproxy[674]: 127.0.0.1:33319 [15/Oct/2003:08:31:57.250] relais-http Srv1 6502/-1/7/147/6723 200",
         "2003-10-15 08:31:57.25",
         None,
-        {"pid": 674, "client": "127.0.0.1", "client_port": 33319, "frontend": "relais-http"},
+        {"pid": 674, "client": "127.0.0.1", "client_port": 33319, "frontend": "relais-http"}
+        | {"message": "Srv1 6502/-1/7/147/6723 200", "backend": None, "status": None},
+    ),
+    Case(
+        "haproxy",
+        "Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 "
+        '10/0/30/69/109 200 2750 - c=1 ---- 1/2/3/4/+5 6/7 {1wt.eu|x} {} "GET /index.html?a=b HTTP/1.1"',
+        "2009-02-06 12:14:14.655",
+        None,
+        {"pid": 14389, "client": "10.0.1.2", "frontend": "http-in", "backend": "static", "server": "srv1"}
+        | {"request_time": 10, "queue_time": 0, "connect_time": 30, "response_time": 69, "took": 109, "status": 200}
+        | {"size": 2750, "request_cookie": None, "response_cookie": "c=1", "termination": "----", "connections": 1}
+        | {"frontend_connections": 2, "backend_connections": 3, "server_connections": 4, "retries": 5}
+        | {"server_queue": 6, "backend_queue": 7, "request_headers": "1wt.eu|x", "response_headers": ""}
+        | {"method": "GET", "path": "/index.html?a=b", "protocol": "HTTP/1.1", "request": None, "host": "localhost"},
+    ),
+    Case(
+        "haproxy",
+        "<134>Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33318 [06/Feb/2009:12:14:14.655] http-in "
+        'http-in/<NOSRV> -1/-1/-1/-1/+5000 -1 +212 - - cR-- 1/1/0/0/0 0/0 "<BADREQ>"',
+        "2009-02-06 12:14:14.655",
+        None,
+        {"priority": 134, "server": "<NOSRV>", "request_time": -1, "response_time": -1, "took": 5000, "status": -1}
+        | {"size": 212, "termination": "cR--", "request_headers": None, "method": None, "request": "<BADREQ>"},
+    ),
+    Case(
+        "haproxy",
+        "haproxy[14387]: 10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0",
+        "2009-02-06 12:12:51.443",
+        None,
+        {"backend": "bck", "server": "srv1", "queue_time": 0, "connect_time": 0, "took": 5007, "size": 212}
+        | {"termination": "--", "retries": 3, "backend_queue": 0, "status": None, "request_time": None}
+        | {"message": "bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0"},
+    ),
+    Case(
+        "haproxy",
+        "haproxy[14385]: 10.0.1.2:33314 [06/Feb/2009:12:14:14.655] http-in/1: SSL handshake failure",
+        "2009-02-06 12:14:14.655",
+        None,
+        {"frontend": "http-in/1:", "message": "SSL handshake failure", "backend": None, "took": None},
     ),
     Case(
         "squid",

@@ -11,6 +11,23 @@ _REQUEST: Final = r'"({method=[A-Z]+} {path=[^\s"]+}( {protocol=[^\s"]+})?"|{req
 _STATUS: Final = r"({status:int}|-)"
 _ADDRESS: Final = r"({client=[\d.]+}:{client_port:int}|\[{client=[^\]]*}\]:{client_port:int}|{client})"
 
+_COUNT: Final = r"\d{1,18}"
+# Milliseconds, or -1 for what did not take place.
+_TOOK: Final = r"-?\d{1,18}"
+# What HAProxy writes about HTTP, and about TCP. A plus sign says that the connection was not closed yet.
+_HAPROXY: Final = (
+    rf"{{backend=[^\s/]+}}/{{server}} ("
+    rf"{{request_time:int={_TOOK}}}/{{queue_time:int={_TOOK}}}/{{connect_time:int={_TOOK}}}/{{response_time:int={_TOOK}}}/"
+    rf"\+?{{took:int={_TOOK}}} {{status:int={_TOOK}}} \+?{{size:int={_COUNT}}} "
+    r"(- |{request_cookie} )(- |{response_cookie} ){termination} "
+    rf"|{{queue_time:int={_TOOK}}}/{{connect_time:int={_TOOK}}}/\+?{{took:int={_TOOK}}} \+?{{size:int={_COUNT}}} "
+    r"{termination} )"
+    rf"{{connections:int={_COUNT}}}/{{frontend_connections:int={_COUNT}}}/{{backend_connections:int={_COUNT}}}/"
+    rf"{{server_connections:int={_COUNT}}}/\+?{{retries:int={_COUNT}}} {{server_queue:int={_COUNT}}}/"
+    rf"{{backend_queue:int={_COUNT}}}"
+    rf"( \{{{{request_headers=[^}}]*}}\}})?( \{{{{response_headers=[^}}]*}}\}})?( {_REQUEST})?"
+)
+
 SERVERS: Final = (
     LogShape(
         name="apache error",
@@ -31,8 +48,8 @@ SERVERS: Final = (
     ),
     LogShape(
         name="haproxy",
-        template=rf"(%b %e {CLOCK} {{host}} )?haproxy\[{{pid:int}}\]: {{client=[^\s:]+}}:{{client_port:int}} "
-        rf"\[%d/%b/%Y:{CLOCK}\.%f\] {{frontend}} {{message=.*}}",
+        template=rf"((<{{priority:int}}>)?%b %e {CLOCK} {{host}} )?haproxy\[{{pid:int}}\]: "
+        rf"{{client=[^\s:]+}}:{{client_port:int}} \[%d/%b/%Y:{CLOCK}\.%f\] {{frontend}} {{message=({_HAPROXY})?.*}}",
     ),
     LogShape(
         name="squid",
