@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "text/clock.hpp"
 
@@ -92,6 +93,36 @@ inline const std::uint8_t* read_zone(const std::uint8_t* at, const std::uint8_t*
     clock.has_zone = true;
     clock.zone_minutes = (*at == '-' ? -1 : 1) * (hours * 60 + minutes);
     return behind;
+}
+
+// A name of a zone, and its minutes east of UTC.
+struct ZoneName {
+    std::string_view name;
+    std::int32_t minutes;
+};
+
+// Names that stand for one offset alone, wherever they were in use since 2000. Those with several meanings are missing,
+// such as CST (Chicago, Havana, Shanghai), IST (Dublin, Jerusalem, Kolkata) and PST (Los Angeles, Manila), and with them
+// the names that take turns with them in summer. So are names that are also words.
+inline constexpr std::array zone_names{
+    ZoneName{"UTC", 0},     ZoneName{"GMT", 0},     ZoneName{"BST", 60},    ZoneName{"WET", 0},     ZoneName{"WEST", 60},
+    ZoneName{"CET", 60},    ZoneName{"CEST", 120},  ZoneName{"EET", 120},   ZoneName{"EEST", 180},  ZoneName{"SAST", 120},
+    ZoneName{"HKT", 480},   ZoneName{"JST", 540},   ZoneName{"AWST", 480},  ZoneName{"ACST", 570},  ZoneName{"ACDT", 630},
+    ZoneName{"AEST", 600},  ZoneName{"AEDT", 660},  ZoneName{"NZST", 720},  ZoneName{"NZDT", 780},  ZoneName{"EST", -300},
+    ZoneName{"EDT", -240},  ZoneName{"MST", -420},  ZoneName{"MDT", -360},  ZoneName{"AKST", -540}, ZoneName{"AKDT", -480},
+};
+
+// The end of the name of a zone, a whole word, or nullptr.
+inline const std::uint8_t* read_zone_name(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
+    const auto* behind = at;
+    while (behind < end && is_word_byte(*behind)) ++behind;
+    const std::string_view word(reinterpret_cast<const char*>(at), static_cast<std::size_t>(behind - at));
+    for (const auto& [name, minutes] : zone_names) {
+        if (word != name) continue;
+        clock.has_zone = true, clock.zone_minutes = minutes;
+        return behind;
+    }
+    return nullptr;
 }
 
 // The end of the digits of a fraction, or nullptr. Digits after the ninth are left out.

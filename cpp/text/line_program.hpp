@@ -25,7 +25,7 @@ enum class LineOp : std::int32_t {
     number = 8,      // y to z digits: part x of the time
     month_name = 9,  // Jan .. Dec
     fraction = 10,   // digits of a fraction of a second
-    zone = 11,       // Z, UTC, GMT, +hh, +hhmm, +hh:mm; if x > 0, a whole word of these with minutes
+    zone = 11,       // Z, UTC, GMT, +hh, +hhmm, +hh:mm; if x > 0, a whole word of these with minutes, or a known name
     epoch = 12,      // seconds from 1970 (9 or 10 digits), milliseconds (13), microseconds (16), nanoseconds (19)
     half_day = 13,   // AM or PM, a whole word
     word = 14,       // a whole word in any case, of the list literals[x, x + y), which has a space before each word
@@ -318,13 +318,17 @@ inline std::uint8_t LineMatcher::match(std::size_t line, std::size_t start, std:
                                   : step->op == LineOp::zone   ? detail::read_zone
                                                                : detail::read_epoch;
                 const auto before = clock;
-                const auto* const behind = read(at, end, clock);
+                const auto* behind = read(at, end, clock);
                 fits = behind != nullptr;
                 if (fits && step->op == LineOp::zone && step->x > 0) {
                     // -10 in a text behind a time is a number.
                     const auto has_minutes = detail::is_word_byte(*at) || behind - at > 3;
                     fits = has_minutes && (behind == end || !detail::is_word_byte(*behind));
                     if (!fits) clock = before;
+                }
+                if (!fits && step->op == LineOp::zone && step->x > 0) {
+                    behind = detail::read_zone_name(at, end, clock);
+                    fits = behind != nullptr;
                 }
                 if (fits) at = behind;
                 break;

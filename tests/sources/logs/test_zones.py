@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import zoneinfo
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,6 +31,64 @@ def test_a_zone_in_the_text_gives_a_moment(tmp_path: Path) -> None:
 def test_no_zone_gives_a_clock(tmp_path: Path) -> None:
     path = write(tmp_path, ["2024-01-02 03:04:05 INFO a"])
     assert read_files(path).schema.field("timestamp").type == pa.timestamp("us")
+
+
+@pytest.mark.parametrize(
+    ("zone", "minutes"),
+    [("UTC", 0), ("GMT", 0), ("BST", 60), ("CET", 60), ("CEST", 120), ("EST", -300), ("JST", 540), ("ACST", 570)],
+)
+def test_a_name_that_has_one_meaning(zone: str, minutes: int, tmp_path: Path) -> None:
+    path = write(tmp_path, [f"2024-01-02 13:04:05.25 {zone} ERROR a", f"2024-01-02 13:04:05 {zone}"])
+    moment = datetime.datetime(2024, 1, 2, 13, 4, 5, tzinfo=UTC) - datetime.timedelta(minutes=minutes)
+    _, found = read(path)
+    assert found["timestamp"].to_pylist() == [moment.replace(microsecond=250_000), moment]
+    assert found["level"].to_pylist() == ["ERROR", None]
+
+
+@pytest.mark.parametrize("zone", ["CST", "CDT", "PST", "PDT", "IST", "MSK", "CETX", "cet", "XCET", "EST5EDT"])
+def test_a_name_of_several_meanings_is_none(zone: str, tmp_path: Path) -> None:
+    path = write(tmp_path, [f"2024-01-02 03:04:05 {zone} a", f"2024-01-02 03:04:06 {zone} b"])
+    _, found = read(path, extract=True)
+    assert found.schema.field("timestamp").type == pa.timestamp("us")
+    assert found["timestamp"][0].as_py() == datetime.datetime(2024, 1, 2, 3, 4, 5)
+    assert found["message"].to_pylist() == [f"{zone} a", f"{zone} b"]
+    assert times(path, timezone="America/Chicago")[0] == datetime.datetime(2024, 1, 2, 9, 4, 5, tzinfo=UTC)
+
+
+def test_zones_of_postgresql(tmp_path: Path) -> None:
+    lines = ["2024-07-01 03:04:05.678 {} [71] app@shop LOG:  connection received"] * 2
+    for zone, hour in (("CEST", 1), ("EDT", 7), ("+03", 0), ("-05:30", 8)):
+        path = write(tmp_path, [line.format(zone) for line in lines])
+        source, found = read(path, extract=True)
+        assert next(iter(source.decisions.values()))[0].value == "postgresql"
+        minute = 34 if zone == "-05:30" else 4
+        assert found["timestamp"][0].as_py() == datetime.datetime(2024, 7, 1, hour, minute, 5, 678_000, tzinfo=UTC)
+        assert found["pid"].to_pylist() == [71, 71]
+    path = write(tmp_path, [line.format("CST") for line in lines])
+    assert times(path)[0] == datetime.datetime(2024, 7, 1, 3, 4, 5, 678_000)
+
+
+def test_known_names_have_one_offset_in_the_world(tmp_path: Path) -> None:
+    """A name that another place uses for another time would move its times in silence."""
+    offsets: dict[str, set[datetime.timedelta | None]] = {}
+    days = [datetime.datetime(year, month, 10, tzinfo=UTC) for year in range(2000, 2026) for month in (1, 7)]
+    for place in sorted(zoneinfo.available_timezones()):
+        zone = zoneinfo.ZoneInfo(place)
+        for local in (day.astimezone(zone) for day in days):
+            offsets.setdefault(str(local.tzname()), set()).add(local.utcoffset())
+    if "CET" not in offsets:
+        pytest.skip("no time zone database")
+    known = 0
+    for name, meant in sorted(offsets.items()):
+        if not name.isalpha():
+            continue
+        path = write(tmp_path, [f"2024-01-02 13:04:05 {name} a"] * 2)
+        (found, _) = times(path)
+        assert found is not None
+        if found.tzinfo is not None:
+            assert meant == {datetime.datetime(2024, 1, 2, 13, 4, 5, tzinfo=UTC) - found}, name
+            known += 1
+    assert known >= 20
 
 
 @pytest.mark.parametrize(("zone", "hour"), [("UTC", 3), ("+02:00", 1), ("Europe/Berlin", 2), ("America/New_York", 8)])

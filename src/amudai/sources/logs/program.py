@@ -27,6 +27,8 @@ _FIRST: Final = {
     **dict.fromkeys((Op.MONTH_NAME, Op.HALF_DAY, Op.WORD), _LETTERS),
     Op.ZONE: frozenset(b"ZzUG+-"),
 }
+# What the name of a zone can begin with, besides.
+_FIRST_OF_NAMES: Final = _FIRST[Op.ZONE] | frozenset(string.ascii_uppercase.encode())
 _LEVELS: Final = (
     "trace debug verbose fine finer finest config info information informational notice log success warn warning err "
     "error severe crit critical fatal alert emerg emergency panic"
@@ -172,6 +174,8 @@ class _Compiler:
         while self._steps[step][0] == Op.OPEN:
             step += 1
         op, x, least, _ = self._steps[step]
+        if op == Op.ZONE and x > 0:
+            return 0, self._class(_FIRST_OF_NAMES) + 1
         if op == Op.LITERAL:
             return self._literals[x] + 1, 0
         if op == Op.RUN:

@@ -6,8 +6,8 @@ A template looks like a regular expression, with times and fields:
   what a field is made of.
 - `%Y %y %m %d %H %M %S` are parts of a time with a fixed number of digits; `%-d` has one or two digits, `%e` perhaps a
   space before them. `%b` is the name of a month, `%p` AM or PM, `%f` a fraction of a second, `%-f` a number of
-  milliseconds, `%z` a zone. `%E` is seconds from 1970, or milli-, micro- or nanoseconds, which the number of digits
-  tells.
+  milliseconds, `%z` a zone, `%Z` a zone or a known name of one. `%E` is seconds from 1970, or milli-, micro- or
+  nanoseconds, which the number of digits tells.
 - `%L` is the name of a level, such as `INFO`.
 - `(a|b)` are alternatives, `(a)?` and `[a-z]*` repetitions, `.*?` is everything up to the text that follows, and `.*`
   is the rest of the line. `%q` is everything up to a quote that no backslash escapes. `^` goes back to the start.

@@ -91,7 +91,7 @@ APPLICATIONS: Final = (
     ),
     LogShape(
         name="postgresql",
-        template=rf"%Y-%m-%d {CLOCK}(\.%f)? (%z|[A-Z]+) (\[{{pid:int}}\]:? )?(\[{{session=[^\]]*}}\] )?"
+        template=rf"%Y-%m-%d {CLOCK}(\.%f)? (%Z|%z|[A-Z]+) (\[{{pid:int}}\]:? )?(\[{{session=[^\]]*}}\] )?"
         r"({user=[^\s@:\[]+}@{database=\S+} )?{level=[A-Z]+\d?}:\s+{message=.*}",
     ),
     LogShape(
