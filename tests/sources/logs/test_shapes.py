@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import json
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -478,6 +479,57 @@ def test_journald_export(tmp_path: Path) -> None:
     assert found["level"].to_pylist() == ["info"] * 3
     assert found["pid"].to_pylist() == [7] * 3
     assert found["timestamp"].cast(pa.int64()).to_pylist() == [1704164645678900, 1704164645678901, 1704164645678902]
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", " : ")])
+def test_messages_of_journald_that_are_no_plain_text(separators: tuple[str, str], tmp_path: Path) -> None:
+    common = {"__CURSOR": "s", "__REALTIME_TIMESTAMP": "1704164645678901", "_PID": "7"}
+    messages: dict[str, Any] = {
+        "oops \\ ü": "oops \\ ü",
+        "[104, 105]": "[104, 105]",  # a text that looks like an array
+        "grün \x1b[1m": list("grün \x1b[1m".encode()),
+        "\\xffA\nB": [255, 65, 10, 66],
+        "": [],
+        "a]\nb": ["a]", [98]],
+        "[300]": [300],
+        "[1.5]": [1.5],
+    }
+    lines = [
+        json.dumps(common | {"MESSAGE": value, "_HOSTNAME": "h"}, separators=separators) for value in messages.values()
+    ]
+    lines += [json.dumps(common | {"MESSAGE": None}), json.dumps({"MESSAGE": [104, 105], **common})]
+    source, found = read(write(tmp_path, lines), extract=True)
+    assert next(iter(source.decisions.values()))[0].value == "journald json"
+    assert found["message"].to_pylist() == [*messages, None, "hi"]
+    assert found["host"].to_pylist() == ["h"] * len(messages) + [None, None]
+    assert found["pid"].to_pylist() == [7] * len(lines)
+    assert found["line"].to_pylist() == lines
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (b"two\nlines", "two\nlines"),
+        (b"two\r\nlines \r", "two\r\nlines \r"),
+        (b"", ""),
+        (b"x" * 200 + b"\nMESSAGE=no\n", "x" * 200 + "\nMESSAGE=no"),
+        (b"\xff\n\x00", "\\xff\n\x00"),
+        (b"\r\n" * 1286 + b"x", "\r\n" * 1286 + "x"),  # its size has a carriage return and a line feed
+    ],
+)
+def test_messages_of_the_export_format_that_have_a_size(message: bytes, expected: str, tmp_path: Path) -> None:
+    sized = b"MESSAGE\n" + len(message).to_bytes(8, "little") + message + b"\n"
+    head = b"__CURSOR=s\n__REALTIME_TIMESTAMP=1704164645678901\nPRIORITY=3\n"
+    path = tmp_path / "a.log"
+    path.write_bytes(
+        b"\n".join([head + sized + b"_PID=7\n", head + b"MESSAGE=plain\n_PID=8\n", head + b"_PID=9\n" + sized])
+    )
+    source, found = read(path, extract=True)
+    assert next(iter(source.decisions.values()))[0].value == "journald export"
+    assert source.bad_records.count == 0
+    assert found["message"].to_pylist() == [expected, "plain", expected]
+    assert found["pid"].to_pylist()[1:] == [8, 9]
+    assert found["level"].to_pylist() == ["err"] * 3
 
 
 @pytest.mark.parametrize("separator", [" ", "\t"], ids=["iis", "cloudfront"])

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.sources.logs.block import Block, Flags, LineMatches, Picked, matches_in, texts_of
+from amudai.sources.logs.block import I64, Block, Flags, LineMatches, Picked, matches_in, texts_of
+from amudai.sources.logs.journal import array_text, escaped, sized_text
 from amudai.sources.logs.multiline import LineGroups
 from amudai.sources.logs.pattern import LinePattern
 from amudai.sources.logs.program import Program, compiled
@@ -42,12 +43,15 @@ class Extractor(ABC):
         Whether other lines continue the record before them.
     always_joins
         Whether records are always several lines.
+    has_bytes
+        Whether lines may have bytes that are no text.
     """
 
     name: str
     fields: list[pa.Field]
     goes_on: bool = True
     always_joins: bool = False
+    has_bytes: bool = False
 
     @abstractmethod
     def begins(self, block: Block) -> Flags:
@@ -98,6 +102,7 @@ class ShapeExtractor(Extractor):
         self.times = times
         self.goes_on = shape.goes_on
         self.always_joins = bool(shape.begins)
+        self.has_bytes = shape.has_sizes
         self._shape = shape
         self._begins = compiled(shape.begins) if shape.begins else None
         self._program = compiled(shape.template, None if all_fields else frozenset({"level"}))
@@ -194,8 +199,11 @@ class ShapeExtractor(Extractor):
         to: np.ndarray[tuple[int, int], np.dtype[np.int64]],
         number: int,
     ) -> pa.Array:
-        texts = texts_of(block.data, from_[number], to[number])
         field = self._program.fields[number]
+        if field.kind == "text" and (self._shape.has_arrays or self._shape.has_sizes):
+            texts = self._texts_of_journal(block, from_[number], to[number])
+            return pc.utf8_rtrim(texts, "\n") if field.name == "message" else texts
+        texts = texts_of(block.data, from_[number], to[number])
         if field.kind == "guess":
             texts = pc.if_else(pc.equal(texts, ""), None, texts)
         if self._shape.null:
@@ -204,6 +212,25 @@ class ShapeExtractor(Extractor):
             texts = unescaped(_replaced(texts))
             if field.name == "message":
                 texts = pc.utf8_rtrim(texts, "\n")
+        return texts
+
+    def _texts_of_journal(self, block: Block, from_: I64, to: I64) -> pa.Array:
+        """The texts of a field, some of which may be written as arrays, or as sizes and bytes."""
+        there = to >= 0
+        before = block.data[np.where(there, from_, 1) - 1]
+        odd = there & (before != ord('"') if self._shape.has_arrays else before == ord("\n"))
+        texts = escaped(texts_of(block.data, from_, np.where(odd, -1, to)))
+        if self._shape.has_escapes:
+            texts = unescaped(texts)
+        if odd.any():
+            read = array_text if self._shape.has_arrays else sized_text
+            # A carriage return at the end of a record may belong to its last field.
+            to = to + (block.data[np.minimum(to, len(block.data) - 1)] == ord("\r"))
+            plain = [
+                read(block.data[start:end].tobytes())
+                for start, end in zip(from_[odd].tolist(), to[odd].tolist(), strict=True)
+            ]
+            texts = pc.replace_with_mask(texts, pa.array(odd), pa.array(plain, pa.string()))
         return texts
 
     def _sampled(self, sample: Block) -> list[pa.Array]:

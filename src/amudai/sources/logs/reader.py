@@ -14,6 +14,7 @@ from amudai.sources.contract import Decision, FileReader, Multiline, SourceForma
 from amudai.sources.files import InputFile
 from amudai.sources.logs.block import I64, Block, Flags, block_of, matches_in
 from amudai.sources.logs.extract import Extractor, PatternExtractor, ShapeExtractor
+from amudai.sources.logs.journal import escaped
 from amudai.sources.logs.multiline import LineGroups, joined, single
 from amudai.sources.logs.pattern import line_pattern
 from amudai.sources.logs.recognise import recognised
@@ -76,7 +77,7 @@ class LogReader(FileReader):
         for lines in reader:
             block = block_of(lines)
             begins, rows = self._rows(block, goes_on)
-            if block.has_returns and len(rows) < len(block):
+            if block.has_returns and len(rows) < len(block) and not self._keeps_returns(block):
                 block = block.without_returns()
                 begins, rows = self._rows(block, goes_on)
             if self._joins and not lines.final and len(rows) and begins[rows.first[-1]]:
@@ -168,6 +169,10 @@ class LogReader(FileReader):
         begins = self._extractor.begins(block)
         return begins, joined(begins, goes_on=goes_on) if self._joins else single(len(block))
 
+    def _keeps_returns(self, block: Block) -> bool:
+        """Whether carriage returns may be bytes of a value: lines do not end with them."""
+        return self._extractor is not None and self._extractor.has_bytes and block.data[block.ends[0]] != ord("\r")
+
     def _batch(self, block: Block, rows: LineGroups, begins: Flags, bad: BadRecords) -> pa.RecordBatch:
         texts = block.texts(rows.firsts, rows.lasts)
         sound = np.ones(len(rows), np.bool_)
@@ -177,7 +182,9 @@ class LogReader(FileReader):
                 sound[row] = False
                 bad.add(self.file, block.first + int(rows.first[row]), reason, texts[row].cast(pa.binary()).as_py())
 
-        if not block.is_ascii:
+        if self._extractor is not None and self._extractor.has_bytes:
+            texts = escaped(texts)
+        elif not block.is_ascii:
             _check_text(texts, refuse)
         columns = [texts, self._paths(len(rows)), pa.array(rows.first + block.first)]
         if self._extractor is not None:

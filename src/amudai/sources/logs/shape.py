@@ -29,6 +29,10 @@ class LogShape:
         Whether other text can look like this. Then most lines must match.
     has_escapes
         Whether fields have the escapes of JSON.
+    has_arrays
+        Whether a text may be an array in its JSON instead: of its bytes, or of several texts.
+    has_sizes
+        Whether a text may be written as its size and its bytes below its name. Lines may have bytes that are no text.
     header
         The line that names the fields, for shapes that have one. Lines below another header are bad records.
     levels
@@ -43,6 +47,8 @@ class LogShape:
     goes_on: bool = True
     is_loose: bool = False
     has_escapes: bool = False
+    has_arrays: bool = False
+    has_sizes: bool = False
     header: str = ""
     levels: dict[str, str] = field(default_factory=dict)
 

@@ -16,8 +16,18 @@ def _json(key: str, field: str, content: str = "%q") -> str:
     return rf'(^.*?"{key}"\s*:\s*"{{{field}={content}}}")?'
 
 
+def _json_text(key: str, field: str) -> str:
+    """A text, or an array in its place, with all that follows it."""
+    return rf'(^.*?"{key}"\s*:\s*("{{{field}=%q}}"|{{{field}=\[.*}}))?'
+
+
 def _export(key: str, field: str, content: str = r"[^\n]*") -> str:
     return rf"(^.*?\n{key}={{{field}={content}}})?"
+
+
+def _export_text(key: str, field: str) -> str:
+    """A text, or its size and its bytes below its name, with all that follows them."""
+    return rf"(^.*?\n{key}\n{{{field}=.*}}|^.*?\n{key}={{{field}=[^\n]*}})?"
 
 
 CONTAINERS: Final = (
@@ -45,20 +55,22 @@ CONTAINERS: Final = (
         + _export("SYSLOG_IDENTIFIER", "process")
         + _export("_PID", "pid:int", r"\d{1,18}")
         + _export("_SYSTEMD_UNIT", "unit")
-        + _export("MESSAGE", "message"),
+        + _export_text("MESSAGE", "message"),
         levels=_PRIORITIES,
+        has_sizes=True,
     ),
     LogShape(
         name="journald json",
         template=r'\{.*?"__REALTIME_TIMESTAMP"\s*:\s*"%E"'
         + _json("PRIORITY", "level")
-        + _json("_HOSTNAME", "host")
-        + _json("SYSLOG_IDENTIFIER", "process")
+        + _json_text("_HOSTNAME", "host")
+        + _json_text("SYSLOG_IDENTIFIER", "process")
         + _json("_PID", "pid:int", r"\d{1,18}")
-        + _json("_SYSTEMD_UNIT", "unit")
-        + _json("MESSAGE", "message"),
+        + _json_text("_SYSTEMD_UNIT", "unit")
+        + _json_text("MESSAGE", "message"),
         levels=_PRIORITIES,
         goes_on=False,
         has_escapes=True,
+        has_arrays=True,
     ),
 )
