@@ -200,7 +200,8 @@ private:
         return fault;
     }
 
-    void value(Cursor& cursor, Column& to, std::size_t at, unsigned depth) {
+    // A copy of it in each of its callers would be slower.
+    [[gnu::noinline]] void value(Cursor& cursor, Column& to, std::size_t at, unsigned depth) {
         const auto first = cursor.peek();
         const auto* const from = cursor.at();
         if (first == 'n') {

@@ -80,12 +80,9 @@ public:
 
     const std::uint8_t* at() const { return at_; }
 
-    // The first byte of the next token; 0 at the end.
-    std::uint8_t peek() {
-        if (at_ < end_ && *at_ > ' ') return *at_;  // mostly there is no space
-        while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
-        return at_ < end_ ? *at_ : 0;
-    }
+    // The first byte of the next token; 0 at the end. Mostly there is no space before it. This is called several times for
+    // each token, so a call would take longer than the work.
+    [[gnu::always_inline]] std::uint8_t peek() { return at_ < end_ && *at_ > ' ' ? *at_ : peek_behind_space(); }
 
     [[noreturn]] void fail(Trouble trouble) const { throw Fault{trouble, at_, at_ < end_ ? at_ + 1 : at_}; }
 
@@ -207,6 +204,11 @@ public:
     }
 
 private:
+    [[gnu::noinline]] std::uint8_t peek_behind_space() {
+        while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+        return at_ < end_ ? *at_ : 0;
+    }
+
     static bool is_digit(std::uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
     void enter(unsigned depth) {
