@@ -115,26 +115,29 @@ private:
 inline void keep_best(Bytes text, std::size_t at, std::span<Reach> matches, std::vector<std::uint32_t>& costs) {
     constexpr std::uint32_t sequence = 3, plain_most = 18;
     costs.resize(matches.size() + 1);
-    costs[matches.size()] = 0;
-    Reach behind{};  // the match of the place behind
+    const auto* const here = text.data() + at;
+    // Matches and costs have the same type. Without promises, each store would make the compiler load all of them again.
+    auto* const __restrict match = matches.data();
+    auto* const __restrict cost = costs.data();  // what the bytes from a place on take
+    std::uint32_t least = 0, behind = 0, distance = 0;  // the cost and the match of the place behind
+    cost[matches.size()] = 0;
     for (std::size_t i = matches.size(); i-- > 0;) {
-        auto& match = matches[i];
-        const auto here = at + i;
-        if (behind.length && behind.length >= match.length && behind.distance <= here && text[here] == text[here - behind.distance]) {
-            match = {behind.length + 1, behind.distance};
-        }
-        behind = match;
-        const auto longest = std::min<std::uint32_t>(match.length, static_cast<std::uint32_t>(matches.size() - i));
-        auto least = costs[i + 1] + 1;
-        match.length = 0;
-        const auto consider = [&](std::uint32_t length, std::uint32_t bytes) {
-            const auto cost = costs[i + length] + bytes;
-            match.length = cost < least ? length : match.length;
-            least = std::min(least, cost);
+        auto length = match[i].length;
+        if (behind && behind >= length && distance <= at + i && here[i] == *(here + i - distance)) length = behind + 1;
+        else distance = match[i].distance;
+        behind = length;
+        const auto longest = std::min(length, static_cast<std::uint32_t>(matches.size() - i));
+        length = 0;
+        ++least;
+        const auto consider = [&](std::uint32_t wanted, std::uint32_t bytes) {
+            length = bytes < least ? wanted : length;
+            least = std::min(least, bytes);
         };
-        if (longest >= ReachSearch::shortest) consider(std::min(longest, plain_most), sequence);
-        if (longest > plain_most) consider(longest, sequence + 1 + (longest - plain_most - 1) / 255);
-        costs[i] = least;
+        const auto first = std::min(longest, plain_most);
+        consider(first, longest >= ReachSearch::shortest ? cost[i + first] + sequence : ~std::uint32_t{0});
+        if (longest > plain_most) consider(longest, cost[i + longest] + sequence + 1 + (longest - plain_most - 1) / 255);
+        match[i] = {length, distance};
+        cost[i] = least;
     }
 }
 
