@@ -101,10 +101,20 @@ SERVERS = [
     ),
     Case(
         "haproxy",
-        "haproxy[14387]: 10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0",
+        "haproxy[14387]: 2001:470::1:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0",
         "2009-02-06 12:12:51.443",
         None,
-        {"backend": "bck", "server": "srv1", "queue_time": 0, "connect_time": 0, "took": 5007, "size": 212}
+        # Where the address ends and the port begins, only HAProxy knows.
+        {
+            "client": "2001:470::1:33313",
+            "client_port": None,
+            "backend": "bck",
+            "server": "srv1",
+            "queue_time": 0,
+            "connect_time": 0,
+            "took": 5007,
+            "size": 212,
+        }
         | {"termination": "--", "retries": 3, "backend_queue": 0, "status": None, "request_time": None}
         | {"message": "bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0"},
     ),

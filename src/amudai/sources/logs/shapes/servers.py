@@ -49,7 +49,9 @@ SERVERS: Final = (
     LogShape(
         name="haproxy",
         template=rf"((<{{priority:int}}>)?%b %e {CLOCK} {{host}} )?haproxy\[{{pid:int}}\]: "
-        rf"{{client=[^\s:]+}}:{{client_port:int}} \[%d/%b/%Y:{CLOCK}\.%f\] {{frontend}} {{message=({_HAPROXY})?.*}}",
+        # The port behind an address with colons is a part of it.
+        rf"({{client=[^\s:]+}}:{{client_port:int}} |{{client}} )\[%d/%b/%Y:{CLOCK}\.%f\] {{frontend}} "
+        rf"{{message=({_HAPROXY})?.*}}",
     ),
     LogShape(
         name="squid",
