@@ -103,13 +103,13 @@ struct ZoneName {
 
 // Names that stand for one offset alone, wherever they were in use since 2000. Those with several meanings are missing,
 // such as CST (Chicago, Havana, Shanghai), IST (Dublin, Jerusalem, Kolkata) and PST (Los Angeles, Manila), and with them
-// the names that take turns with them in summer. So are names that are also words.
+// the names that take turns with them in summer. So are names that are also words, such as WET and WEST.
 inline constexpr std::array zone_names{
-    ZoneName{"UTC", 0},     ZoneName{"GMT", 0},     ZoneName{"BST", 60},    ZoneName{"WET", 0},     ZoneName{"WEST", 60},
-    ZoneName{"CET", 60},    ZoneName{"CEST", 120},  ZoneName{"EET", 120},   ZoneName{"EEST", 180},  ZoneName{"SAST", 120},
-    ZoneName{"HKT", 480},   ZoneName{"JST", 540},   ZoneName{"AWST", 480},  ZoneName{"ACST", 570},  ZoneName{"ACDT", 630},
-    ZoneName{"AEST", 600},  ZoneName{"AEDT", 660},  ZoneName{"NZST", 720},  ZoneName{"NZDT", 780},  ZoneName{"EST", -300},
-    ZoneName{"EDT", -240},  ZoneName{"MST", -420},  ZoneName{"MDT", -360},  ZoneName{"AKST", -540}, ZoneName{"AKDT", -480},
+    ZoneName{"UTC", 0},    ZoneName{"GMT", 0},     ZoneName{"BST", 60},    ZoneName{"CET", 60},   ZoneName{"CEST", 120},
+    ZoneName{"EET", 120},  ZoneName{"EEST", 180},  ZoneName{"SAST", 120},  ZoneName{"HKT", 480},  ZoneName{"JST", 540},
+    ZoneName{"AWST", 480}, ZoneName{"ACST", 570},  ZoneName{"ACDT", 630},  ZoneName{"AEST", 600}, ZoneName{"AEDT", 660},
+    ZoneName{"NZST", 720}, ZoneName{"NZDT", 780},  ZoneName{"EST", -300},  ZoneName{"EDT", -240}, ZoneName{"MST", -420},
+    ZoneName{"MDT", -360}, ZoneName{"AKST", -540}, ZoneName{"AKDT", -480},
 };
 
 // The end of the name of a zone, a whole word, or nullptr.

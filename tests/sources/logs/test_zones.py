@@ -45,7 +45,7 @@ def test_a_name_that_has_one_meaning(zone: str, minutes: int, tmp_path: Path) ->
     assert found["level"].to_pylist() == ["ERROR", None]
 
 
-@pytest.mark.parametrize("zone", ["CST", "CDT", "PST", "PDT", "IST", "MSK", "CETX", "cet", "XCET", "EST5EDT"])
+@pytest.mark.parametrize("zone", ["CST", "CDT", "WEST", "PST", "PDT", "IST", "MSK", "CETX", "cet", "XCET", "EST5EDT"])
 def test_a_name_of_several_meanings_is_none(zone: str, tmp_path: Path) -> None:
     path = write(tmp_path, [f"2024-01-02 03:04:05 {zone} a", f"2024-01-02 03:04:06 {zone} b"])
     _, found = read(path, extract=True)
