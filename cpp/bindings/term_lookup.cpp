@@ -194,6 +194,7 @@ private:
 
     std::shared_ptr<const Page> read_page(std::uint64_t record) {
         const auto [first, count, begin, end] = pages_.with_map([&](BlockMap& map) {
+            expect(record < map.blocks());  // the numbers of the layout may have wrapped around
             const auto values = map.value_ends(), bytes = map.byte_ends();
             return std::array{values[record], values[record + 1] - values[record], bytes[record], bytes[record + 1]};
         });
