@@ -51,7 +51,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int, ahead: in
     At most `threads` items are worked on at a time, and at most `ahead` results wait to be taken. Nothing is still
     running when the iterator ends, however it ends.
     """
-    return Crew(threads, joins=False).in_order(work, items, ahead)
+    return iter(map(work, items)) if threads == 1 else Crew(threads, joins=False).in_order(work, items, ahead)
 
 
 def _first_of(waiting: deque[PoolCall[R]]) -> R:

@@ -98,7 +98,7 @@ class ScanRun:
         self.threads = threads
         self._receipt = Receipt() if receipt is None else receipt
         self._found: int | None = None
-        self._crew = Crew(1)
+        self._crew: Crew | None = None  # of the batches, if several threads read them
 
     @property
     def schema(self) -> pa.Schema:
@@ -163,9 +163,7 @@ class ScanRun:
                 return table_without_columns(rows.count, schema)
             small: dict[int, list[pa.Array]] = {}
             if rows.count <= CHUNK_ROWS:
-                small = read_small_columns(
-                    self.plan.shard, selected, rows, partial(self._each_metered, Crew(self.threads))
-                )
+                small = read_small_columns(self.plan.shard, selected, rows, self._each_of_table)
             if sum(map(len, small.values())) > len(small):  # several stripes: the memory of one is limited elsewhere
                 with located(url=self.plan.shard.url):
                     taken = sum(array.nbytes for arrays in small.values() for array in arrays)
@@ -194,6 +192,9 @@ class ScanRun:
                 for at, column in enumerate(selected)
             ]
         return pa.Table.from_arrays(chunked, schema=schema)
+
+    def _each_of_table(self, work: Callable[[int], object], count: int) -> None:
+        self._each_metered(Crew(self.threads), work, count)
 
     def _each_metered(self, crew: Crew, work: Callable[[int], object], count: int) -> None:
         """Call `work` with 0..count on the threads of a crew, inside a phase of this one."""
@@ -226,8 +227,9 @@ class ScanRun:
         left = request.limit
         found = 0
         columns = [*self.plan.columns, *(self._asked() if work.maybe else ())]
-        crew = self._crew = Crew(self._pool(work), joins=False)
-        results = crew.in_order(self._read_part, self._parts(work, columns))
+        parts, threads = self._parts(work, columns), self._pool(work)
+        crew = self._crew = None if threads == 1 else Crew(threads, joins=False)
+        results = map(self._read_part, parts) if crew is None else crew.in_order(self._read_part, parts)
         for batches in self._few_together(results):
             for batch in batches:
                 if left is not None:
