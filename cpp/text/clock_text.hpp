@@ -112,8 +112,8 @@ inline constexpr std::array zone_names{
     ZoneName{"MDT", -360}, ZoneName{"AKST", -540}, ZoneName{"AKDT", -480},
 };
 
-// The end of the name of a zone, a whole word, or nullptr.
-inline const std::uint8_t* read_zone_name(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
+// The end of the name of a zone, a whole word, or nullptr. It is called for few lines.
+[[gnu::noinline]] inline const std::uint8_t* read_zone_name(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
     const auto* behind = at;
     while (behind < end && is_word_byte(*behind)) ++behind;
     const std::string_view word(reinterpret_cast<const char*>(at), static_cast<std::size_t>(behind - at));
