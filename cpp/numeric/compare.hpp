@@ -84,13 +84,13 @@ inline void look_up(std::span<const std::uint8_t> answers, std::span<const std::
     if (answers.size() <= 32) {
         std::uint32_t word = 0;
         for (std::size_t i = 0; i < answers.size(); ++i) word |= std::uint32_t{answers[i] != 0} << i;
-        return bits::test_each(codes.size(), out, [&](std::size_t i) { return word >> codes[i] & 1; });
+        return bits::test_each(codes.size(), out, [&](std::size_t i) { return (word >> codes[i] & 1) != 0; });
     }
     if (answers.size() <= 64) {
         std::uint32_t words[2] = {};
         for (std::size_t i = 0; i < answers.size(); ++i) words[i / 32] |= std::uint32_t{answers[i] != 0} << i % 32;
         return bits::test_each(codes.size(), out, [&, low = words[0], high = words[1]](std::size_t i) {
-            return (codes[i] < 32 ? low : high) >> (codes[i] & 31) & 1;
+            return ((codes[i] < 32 ? low : high) >> (codes[i] & 31) & 1) != 0;
         });
     }
     bits::test_each(codes.size(), out, [&](std::size_t i) { return answers[codes[i]] != 0; });

@@ -444,3 +444,19 @@ def test_next_to_infinity() -> None:
     assert next_decimal(greatest, 1) == Decimal("Infinity")
     assert next_decimal(Decimal("-1E+9999"), -1) == Decimal("-Infinity")
     assert next_decimal(Decimal(0), -1) == Decimal("-1E-6176")
+
+
+@pytest.mark.parametrize("width", [4, 8, 16, 32])
+def test_widened_integers(width: int) -> None:
+    """Integers become Arrow's, nulls 0; the first with too many digits is found, unless it is null."""
+    random = np.random.default_rng(width)
+    numbers = random.integers(-(10**9) + 1, 10**9, 700)
+    valid = random.random(700) < 0.8
+    out = np.empty(width * 700, np.uint8)
+    assert decimal128.widened(numbers, out, width, precision=9, valid=valid) is None
+    expected = [int(each) if here else 0 for each, here in zip(numbers, valid, strict=True)]
+    assert out.tobytes() == b"".join(each.to_bytes(width, "little", signed=True) for each in expected)
+    numbers[[300, 600]] = 10**9, -(10**9)
+    valid[[300, 600]] = False, True
+    assert decimal128.widened(numbers, out, width, precision=9, valid=valid) == 600
+    assert decimal128.widened(numbers, out, width, precision=9) == 300

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai import _kernels
 from amudai.encoding import allocate
 from amudai.errors import InvalidArgument
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, SchemaNode, decimal128
 
 __all__ = ["MOST_DIGITS", "from_scaled", "is_scaled", "to_scaled"]
 
@@ -47,9 +46,8 @@ def from_scaled(numbers: I64, kind: pa.DataType, valid: Bools | None) -> pa.Buff
     The first valid value with more digits than `kind` allows raises InvalidArgument.
     """
     width = kind.bit_width // 8
-    mask = None if valid is None else np.ascontiguousarray(valid).view(np.uint8)
     data, out = allocate(width * len(numbers), "u1")
-    misfit = _kernels.decimals_from_scaled(np.ascontiguousarray(numbers), mask, kind.precision, width, out)
+    misfit = decimal128.widened(numbers, out, width, precision=kind.precision, valid=valid)
     if misfit is not None:
         raise _misfit(misfit, int(numbers[misfit]), kind)
     return data

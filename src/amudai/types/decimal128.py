@@ -28,6 +28,7 @@ __all__ = [
     "next_decimal",
     "to_decimal",
     "to_unscaled",
+    "widened",
 ]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
@@ -118,6 +119,17 @@ def from_unscaled(
         expected = f"a value of decimal({precision}, {scale})"
         raise InvalidArgument(f"decimal at {at}: expected {expected}, found {found}E{-scale}")
     return result
+
+
+def widened(
+    numbers: NDArray[np.int64], out: NDArray[np.uint8], width: int, *, precision: int, valid: Bools | None = None
+) -> int | None:
+    """Write integers to `out` as Arrow stores decimals, `width` bytes each; return the first with too many digits.
+
+    Null slots are written as 0.
+    """
+    mask = _mask(valid, len(numbers))
+    return _kernels.decimals_from_scaled(np.ascontiguousarray(numbers), mask, precision, width, out)
 
 
 def by_value(data: BytesLike) -> NDArray[np.int64]:
