@@ -145,6 +145,7 @@ class ScanRun:
         """The columns of all rows that match, with one or a few chunks for each stripe."""
         names = self.plan.request.columns
         count = len(self.plan.shard.schema) if names is None else len(names)
+        count *= self.plan.shard.directory.stripe_count
         if count < MANY_COLUMNS:
             return self._table()
         with uncollected(count):
