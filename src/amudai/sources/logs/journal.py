@@ -43,18 +43,16 @@ def array_text(rest: bytes) -> str:
     ('hi', 'a\nb\\xff', '[300]')
     """
     text = readable(rest)
+    end = len(text)
     try:
         values, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return text
-    try:
         return _text_of(values)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text[:end]
 
 
 def _text_of(values: list[Any]) -> str:
-    if all(isinstance(value, int) for value in values):
+    if all(type(value) is int for value in values):  # True is no byte
         return readable(bytes(values))  # ValueError for what is no byte
     if not all(isinstance(value, str | list) for value in values):
         raise ValueError("expected texts and arrays of bytes")
