@@ -187,7 +187,6 @@ class ArrowFields:
             return self._find(node)  # its type depends on the values of this shard
         found = self._fields.get(node.schema_id)
         if found is None:
-            self._check_wanted()
             found = self._fields[node.schema_id] = self._find(node)
         return found
 
@@ -225,14 +224,17 @@ class ArrowFields:
             raise CorruptedData(message, url=self._reader.url, field=found.name)
         return replace(projection, nanoseconds=found, unit=None)
 
-    def _check_wanted(self) -> None:
+    @lazy
+    def _wanted_types(self) -> Mapping[str, pa.DataType]:
+        """The requested types of columns, all of which the shard has unless a whole schema is requested."""
         for name in () if self._whole is not None else self._wanted:
             found = self._reader.schema.find(name)
             if found is None or found.internal:
                 raise MissingColumn(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
+        return self._wanted
 
     def _find(self, node: SchemaNode) -> pa.Field:
-        wanted = None if node.internal else self._wanted.get(node.name)
+        wanted = None if node.internal else self._wanted_types.get(node.name)
         if self._whole is not None and wanted is not None:
             return self._whole.field(node.name)
         with located(url=self._reader.url):
