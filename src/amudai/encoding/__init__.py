@@ -44,12 +44,12 @@ if TYPE_CHECKING:
         describe_binary,
         describe_each,
         describe_numbers,
-        inflated,
         open_numbers,
         require_text,
     )
     from amudai.encoding.decoded import DecimalForm, Unit, Values
     from amudai.encoding.dictionary import DictionaryEncoder
+    from amudai.encoding.frames import inflated
     from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
     from amudai.encoding.number_dictionary import NumberDictionary
     from amudai.encoding.numbers import NumberEncoder
@@ -89,10 +89,11 @@ else:
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_decimals decode_dictionary decode_divided decode_few decode_few_bytes "
                 "decode_fixed decode_numbers decode_variable decode_views describe_binary describe_each "
-                "describe_numbers inflated open_numbers require_text"
+                "describe_numbers open_numbers require_text"
             ),
             "amudai.encoding.decoded": "DecimalForm Unit Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
+            "amudai.encoding.frames": "inflated",
             "amudai.encoding.number_dictionary": "NumberDictionary",
             "amudai.encoding.numbers": "NumberEncoder",
             "amudai.encoding.numeric.catalog": "NUMERIC",

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from threading import local
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import zstandard
 
 from amudai import _kernels
-from amudai.encoding.binary.shared import ZSTD_SHARED
 from amudai.encoding.buffer import LZ4_MOST, BlockBuffer, BlockRun
 from amudai.encoding.decoded import DecimalForm, Unit, Values
-from amudai.encoding.pco_codec import inflate_pco
+from amudai.encoding.frames import has_known_size, inflated, inflated_into
 from amudai.encoding.shared import SharedDecoder
-from amudai.errors import CorruptedData, LimitExceeded
+from amudai.errors import LimitExceeded
 from amudai.format import ValueDictionary
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
@@ -43,7 +40,6 @@ __all__ = [
     "describe_binary",
     "describe_each",
     "describe_numbers",
-    "inflated",
     "require_text",
 ]
 
@@ -59,8 +55,6 @@ _VIEWED_BYTES: Final = np.iinfo(np.int32).max  # a view counts the bytes before 
 _WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 _FEW: Final = 4096  # for up to this many values numpy allocates the memory
 _SMALL: Final = 64 * 1024  # up to this many decompressed bytes, new memory costs less than a stream
-
-_PCO: Final = "pco_"  # before the type of the values, in the name of a codec
 
 Frame = tuple[int, int, int, int, str]
 
@@ -385,9 +379,6 @@ def _require_bytes(
         buffer.limits.require_payload(last, sum(map(len, run.buffers)))
 
 
-_threads = local()
-
-
 def _inflate(run: BlockRun, frames: list[Frame], buffer: BlockBuffer) -> None:
     if frames:
         inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
@@ -408,110 +399,28 @@ def inflate(
         of, start, end, size, codec = frames[0]
         limits.require_block(size)
         if size <= _SMALL:
-            blocks.add_inflated(frames, [_inflated(buffers[of][start:end], size, codec, shared)])
+            blocks.add_inflated(frames, [inflated(buffers[of][start:end], size, codec, shared)])
             return
     sizes = [frame[3] for frame in frames]
     limits.require_block(max(sizes))
     if sum(sizes) <= _SMALL:
         contents: list[Any] = [
-            _inflated(buffers[of][start:end], size, codec, shared) for of, start, end, size, codec in frames
+            inflated(buffers[of][start:end], size, codec, shared) for of, start, end, size, codec in frames
         ]
         blocks.add_inflated(frames, contents)
         return
     # Frames that state their size share memory from Arrow's pool, which reuses it: new memory would cost as much as
     # decompressing does. So do frames of Pco, whose size is known.
-    whole = [known or frame[4].startswith(_PCO) for frame, known in zip(frames, blocks.are_whole(frames), strict=True)]
+    whole = [known or has_known_size(frame[4]) for frame, known in zip(frames, blocks.are_whole(frames), strict=True)]
     room, _ = allocate(sum(frame[3] for frame, known in zip(frames, whole, strict=True) if known), "u1", limits)
     memory = memoryview(room)
     contents = []
     at = 0
     for (buffer, start, end, size, codec), known in zip(frames, whole, strict=True):
         piece, place = buffers[buffer][start:end], memory[at : at + size]
-        if known and _inflated_into(piece, place, codec, shared):
+        if known and inflated_into(piece, place, codec, shared):
             contents.append(place)
             at += size
         else:
-            contents.append(_inflated(piece, size, codec, shared))
+            contents.append(inflated(piece, size, codec, shared))
     blocks.add_inflated(frames, contents)
-
-
-def inflated(frame: memoryview, size: int, codec: str) -> Any:
-    """The content of one frame, of `size` bytes, that needs no shared dictionary."""
-    return _inflated(frame, size, codec, None)
-
-
-def _decompressor(codec: str, shared: SharedDecoder | None) -> zstandard.ZstdDecompressor:
-    if codec == ZSTD_SHARED.name:
-        assert shared is not None  # the kernels have compared it with the block
-        return shared.decompressor()
-    found: zstandard.ZstdDecompressor | None = getattr(_threads, "zstd", None)
-    if found is None:
-        # One for each thread: a decompressor is not thread-safe. The reference writes windows up to 128 MiB.
-        found = _threads.zstd = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-    return found
-
-
-def _inflated_into(frame: memoryview, place: memoryview, codec: str, shared: SharedDecoder | None) -> bool:
-    """Fill `place` with the content of one frame. False if the content has another size."""
-    if codec.startswith(_PCO):
-        inflate_pco(bytes(frame), codec.removeprefix(_PCO), place)
-        return True
-    try:
-        reader = _decompressor(codec, shared).stream_reader(frame)
-        done = reader.readinto(place)
-        while 0 < done < len(place):
-            found = reader.readinto(place[done:])
-            done = done + found if found else 0
-        # The end of the frame, with its checksum, comes after the last byte.
-        return done == len(place) and reader.readinto(bytearray(1)) == 0
-    except zstandard.ZstdError:
-        return False
-
-
-def _inflated(frames: memoryview, size: int, codec: str, shared: SharedDecoder | None) -> Any:
-    if codec.startswith(_PCO):
-        place = np.empty(size, np.uint8)
-        inflate_pco(bytes(frames), codec.removeprefix(_PCO), place.data)
-        return place
-    decompressor = _decompressor(codec, shared)
-    try:
-        stated = zstandard.frame_content_size(frames)
-        if stated in (-1, size):
-            # One byte more than expected, to detect a longer frame.
-            content: bytes = decompressor.decompress(frames, max_output_size=size + 1, allow_extra_data=False)
-            if len(content) == size and (stated == size or _frame_size(frames) == len(frames)):
-                return content
-    except zstandard.ZstdError:
-        pass  # damaged, or several frames in a row
-    return _inflated_by_frame(decompressor, frames, size)
-
-
-def _frame_size(frames: memoryview) -> int:
-    """The size of the first frame, which is valid. zstandard ignores data after a frame that states no content size."""
-    at = zstandard.frame_header_size(frames)
-    while True:
-        header = int.from_bytes(frames[at : at + 3], "little")  # last one?, kind (1: one byte, repeated), size
-        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
-        if header & 1:
-            return at + 4 * bool(zstandard.get_frame_parameters(frames).has_checksum)
-
-
-def _inflated_by_frame(decompressor: zstandard.ZstdDecompressor, frames: memoryview, size: int) -> bytes:
-    content, frame = bytearray(), None
-    # Fed in small steps: a few bytes may decompress to gigabytes.
-    for at in range(0, len(frames), 256):
-        piece = bytes(frames[at : at + 256])
-        while piece:
-            frame = frame or decompressor.decompressobj()
-            try:
-                content += frame.decompress(piece)
-            except zstandard.ZstdError as error:
-                raise CorruptedData(f"Zstandard frame: {error}") from error
-            if len(content) > size:
-                raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found more")
-            if not frame.eof:
-                break
-            piece, frame = frame.unused_data, None
-    if frame is not None or len(content) != size:
-        raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found {len(content)}")
-    return bytes(content)
