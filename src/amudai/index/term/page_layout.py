@@ -83,6 +83,5 @@ class PageLayout:
 
     def child(self, record: int, entry: int) -> int:
         """The child page of entry `entry` of page `record`, which is not a leaf."""
-        starts = self.level_starts
-        level = bisect_right(starts, record) - 1
+        starts, level = self.level_starts, self.level(record)
         return starts[level - 1] + (record - starts[level]) * self.fan_out + entry
