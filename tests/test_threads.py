@@ -76,6 +76,19 @@ def test_threads_have_their_next_call_before_they_ask_for_it() -> None:
     assert list(in_order(work, items(), 2)) == list(range(8))
 
 
+def test_threads_are_busy_while_the_caller_uses_a_result() -> None:
+    ended = [threading.Event() for _ in range(20)]
+
+    def work(item: int) -> int:
+        ended[item].set()
+        return item
+
+    for taken in in_order(work, range(20), 2):
+        # Those that follow are made before the caller comes back.
+        for each in ended[taken : taken + 3]:
+            assert each.wait(PATIENCE)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_what_is_made_in_order_shares_its_parts(threads: int) -> None:
     crew, work = Crew(threads, joins=False), Counting(together=min(2, threads))

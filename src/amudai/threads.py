@@ -215,7 +215,7 @@ class Crew:
 
         try:
             for item in items:
-                while waiting and (len(waiting) >= most or waiting[0].is_done):
+                while len(waiting) >= most or self._has_enough(waiting):
                     yield _first_of(waiting)
                 call = PoolCall(partial(effort.call, partial(work, item)))
                 waiting.append(call)
@@ -230,6 +230,10 @@ class Crew:
         finally:
             # The caller stopped early, or something failed.
             wait(waiting)
+
+    def _has_enough(self, waiting: deque[PoolCall[R]]) -> bool:
+        """Whether the first call has ended, while enough others occupy the threads until the caller comes back."""
+        return bool(waiting) and waiting[0].is_done and sum(not call.is_done for call in waiting) >= self.threads
 
     def ahead(self, items: Iterable[T]) -> Iterator[T]:
         """The items, of which the next is made on another thread while the caller uses the one before.
