@@ -26,17 +26,29 @@ enum : std::uint32_t {
 // One path: the kinds found there, the members of its objects, and the elements of its arrays.
 struct Observed {
     std::string name;
+    std::size_t place = 0;  // among the members of the object
     std::uint32_t found = 0;
     std::vector<std::unique_ptr<Observed>> members;  // in the order of their first occurrence
     std::unordered_map<std::string_view, Observed*> by_name;
     std::unique_ptr<Observed> elements;
+    std::size_t next = 0;  // the place of the member that comes next, if the object has them in this order
 
     Observed& member(std::string_view wanted) {
         if (const auto known = by_name.find(wanted); known != by_name.end()) return *known->second;
         auto& added = *members.emplace_back(std::make_unique<Observed>());
         added.name = wanted;
+        added.place = members.size() - 1;
         by_name.emplace(added.name, &added);
         return added;
+    }
+
+    // The member of this name, if it is known and none of the others that follow in this order came before it.
+    Observed* following(std::string_view wanted) {
+        if (next < members.size() && members[next]->name == wanted) return members[next++].get();
+        const auto known = by_name.find(wanted);
+        if (known == by_name.end() || known->second->place < next) return nullptr;
+        next = known->second->place + 1;
+        return known->second;
     }
 };
 
@@ -70,6 +82,7 @@ public:
             checking.skip(1);
             throw Fault{Trouble::not_an_object, record.data(), record.data()};
         }
+        if (is_usual(record)) return;
         repeated_.restart();
         repeated_.check(checking, 1);
         checking.require_end();
@@ -80,6 +93,47 @@ public:
     const Observed& root() const { return root_; }
 
 private:
+    // Takes in a record with members that are all known and come in the order of those before, so that no name comes
+    // twice. False for other records, of which it takes in nothing.
+    bool is_usual(Bytes record) {
+        noted_.clear();
+        is_usual_ = true;
+        try {
+            Cursor cursor(record, nan_);
+            note(cursor, root_, 1);
+            cursor.require_end();
+        } catch (const Fault&) {
+            if (is_usual_) throw;
+        }
+        if (is_usual_) {
+            for (const auto& [at, kinds] : noted_) at->found |= kinds;
+        }
+        return is_usual_;
+    }
+
+    void note(Cursor& cursor, Observed& at, unsigned depth) {
+        switch (cursor.peek()) {
+        case '{':
+            noted_.emplace_back(&at, kinds::object);
+            at.next = 0;
+            return cursor.object(depth, [&](const Text& name) {
+                if (auto* const member = is_usual_ ? at.following(name_of(name, scratch_)) : nullptr) {
+                    return note(cursor, *member, depth + 1);
+                }
+                is_usual_ = false;
+                cursor.skip(depth + 1);
+            });
+        case '[':
+            noted_.emplace_back(&at, kinds::array);
+            is_usual_ &= at.elements != nullptr;
+            return cursor.array(depth, [&] {
+                if (is_usual_) note(cursor, *at.elements, depth + 1);
+                else cursor.skip(depth + 1);
+            });
+        default: noted_.emplace_back(&at, simple(cursor, depth));
+        }
+    }
+
     void value(Cursor& cursor, Observed& at, unsigned depth) {
         switch (cursor.peek()) {
         case '{':
@@ -89,17 +143,22 @@ private:
             at.found |= kinds::array;
             if (!at.elements) at.elements = std::make_unique<Observed>();
             return cursor.array(depth, [&] { value(cursor, *at.elements, depth + 1); });
-        case '"': at.found |= kinds::text; break;
-        case 't':
-        case 'f': at.found |= kinds::boolean; break;
-        case 'n': at.found |= kinds::null; break;
-        default: at.found |= kind_of(cursor.number()); return;
+        default: at.found |= simple(cursor, depth);
         }
+    }
+
+    // The kind of a value that is neither an object nor an array.
+    static std::uint32_t simple(Cursor& cursor, unsigned depth) {
+        const auto first = cursor.peek();
+        if (Cursor::begins_number(first)) return kind_of(cursor.number());
         cursor.skip(depth);
+        return first == '"' ? kinds::text : first == 'n' ? kinds::null : kinds::boolean;
     }
 
     bool nan_, any_;
     Observed root_;
+    std::vector<std::pair<Observed*, std::uint32_t>> noted_;  // the kinds of values of a record
+    bool is_usual_ = true;
     RepeatedNames repeated_;
     std::vector<std::uint8_t> scratch_;
 };

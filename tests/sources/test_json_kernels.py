@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from amudai.sources.json.inference import Kinds
 from amudai.sources.json.plan import Holds
 from amudai.sources.json.records import Shape
 from amudai.sources.json.troubles import Trouble
@@ -185,6 +186,66 @@ def sound(text: str, nan: bool) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+NAMES = st.sampled_from(["a", "b", "c", "\\u0061"])
+VALUES = st.recursive(
+    st.sampled_from(["1", "-2", "1.5", '"x"', "true", "null", "[", "x"]),
+    lambda below: st.one_of(
+        st.lists(below, max_size=3).map(lambda each: f"[{','.join(each)}]"),
+        st.lists(st.tuples(NAMES, below), max_size=4).map(
+            lambda each: "{" + ",".join(f'"{name}":{value}' for name, value in each) + "}"
+        ),
+    ),
+    max_leaves=5,
+)
+
+
+@examples(500)
+@given(lines=st.lists(st.lists(st.tuples(NAMES, VALUES), max_size=4), max_size=8))
+@example(lines=[[("a", "1"), ("b", "-2")], [("b", "1"), ("a", '"x"')], [("a", "1"), ("b", "-2"), ("a", "1")]])
+@example(lines=[[("a", '[{"b":1}]')], [("a", '[{"b":1},{"c":-2},{"b":1,"b":true}]')], [("a", "[[1]]"), ("b", "[")]])
+def test_kinds_of_records_are_those_of_python(lines: list[list[tuple[str, str]]]) -> None:
+    """Whatever order their members have, and whichever records are refused, which leave nothing behind."""
+    texts = ["{" + ",".join(f'"{name}":{value}' for name, value in line) + "}" for line in lines]
+    good = [found for text in texts if (found := sound(text, nan=False)) is not None]
+    for kernels in KERNELS:
+        observed, refused = kernels.json_kinds(*records(*(text.encode() for text in texts)), False, False, 99)
+        assert {each[0] for each in refused} == {at for at, text in enumerate(texts) if sound(text, nan=False) is None}
+        assert plain(observed) == (kinds_of(good) if good else (0, {}, None))
+
+
+def plain(observed: tuple[int, list[Any], Any]) -> Any:
+    kinds, members, elements = observed
+    return kinds, {name: plain(member) for name, member in members}, None if elements is None else plain(elements)
+
+
+def kinds_of(values: list[Any]) -> Any:
+    """What `json_kinds` finds where these values stand."""
+    kinds, members, elements, has_arrays = Kinds(0), {}, [], False
+    for value in values:
+        if isinstance(value, dict):
+            kinds |= Kinds.OBJECT
+            for name, below in value.items():
+                members.setdefault(name, []).append(below)
+        elif isinstance(value, list):
+            kinds |= Kinds.ARRAY
+            elements += value
+            has_arrays = True
+        else:
+            kinds |= KINDS[json.dumps(value)]
+    below = {name: kinds_of(each) for name, each in members.items()}
+    return kinds, below, kinds_of(elements) if has_arrays else None
+
+
+KINDS = {
+    "1": Kinds.INTEGER,
+    "-2": Kinds.INTEGER | Kinds.NEGATIVE,
+    "1.5": Kinds.FRACTION,
+    '"x"': Kinds.TEXT,
+    "true": Kinds.BOOLEAN,
+    "null": Kinds.NULL,
+}
 
 
 def test_a_bad_record_leaves_nothing_behind(kernels: Any) -> None:

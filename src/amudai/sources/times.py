@@ -18,6 +18,7 @@ _CLOCK: Final = pa.timestamp("us")
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _CANDIDATES: Final = (pa.date32(), _CLOCK, _MOMENT, pa.timestamp("ns"), pa.timestamp("ns", "UTC"))
 
+_FEW: Final = 100
 _DATE: Final = r"^\d{4}-\d\d-\d\d"
 _ZONE: Final = r"^\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d(?::?\d\d)?)$"
 
@@ -33,7 +34,10 @@ def time_type(texts: pa.Array | pa.ChunkedArray) -> pa.DataType | None:
     """
     if len(texts) == texts.null_count or not pc.all(pc.match_substring_regex(texts, _DATE)).as_py():
         return None
-    return next((kind for kind in _CANDIDATES if parsed_times(texts, kind) is not None), None)
+    # All texts are parsed even where the first one shows that they do not fit.
+    first = texts[:_FEW]
+    likely = (kind for kind in _CANDIDATES if parsed_times(first, kind) is not None)
+    return next((kind for kind in likely if parsed_times(texts, kind) is not None), None)
 
 
 def parsed_times(texts: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray | None:

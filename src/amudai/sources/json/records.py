@@ -20,6 +20,7 @@ __all__ = ["RecordBlock", "Refusal", "Shape", "blocks_of", "shape_of"]
 
 _BEGINNING: Final = (0, 0, 0)
 _FEED: Final = ord("\n")
+_RETURN: Final = ord("\r")
 _ARRAY_OF_OBJECTS: Final = re.compile(rb"^\s*\[\s*\{", re.MULTILINE)
 _OUTSIDE: Final = 0  # the place of a state that is outside of the array
 
@@ -68,24 +69,33 @@ def shape_of(head: bytes) -> Shape:
     ['LINES', 'ARRAY']
     """
     text = head.lstrip()
-    first, feed, rest = text.partition(b"\n")
+    first = text[: text.find(b"\n") + 1] or text
     if text.startswith(b"["):
         # A value in each line, unless the arrays hold the objects that are the records.
-        starts, ends, *_ = _cut_values(first + feed)
-        are_lines = len(starts) == len(ends) == 1 and bool(rest.strip())
+        starts, ends, *_ = _cut_values(first)
+        are_lines = len(starts) == len(ends) == 1 and bool(text[len(first) :].strip())
         return Shape.LINES if are_lines and _ARRAY_OF_OBJECTS.search(text) is None else Shape.ARRAY
     if not text.startswith(b"{"):
         return Shape.LINES
-    starts, ends, *_ = _cut_values(first + feed)
+    starts, ends, *_ = _cut_values(first)
     if len(ends) > 0 and len(starts) > 1 and first[int(starts[1])] == ord("{"):
         return Shape.DOCUMENT
     # An object that begins in a line of its own goes on in others, whatever the first line is.
-    if not feed or (len(ends) > 0 and b"\n{\n" not in text and b"\n{\r\n" not in text):
+    if not first.endswith(b"\n") or (len(ends) > 0 and not _has_lone_brace(text)):
         return Shape.LINES
     # Lines that are no objects may be damaged ones among many good ones.
     lines = [line for line in map(bytes.strip, text.split(b"\n")) if line]
     whole = sum(line.startswith(b"{") and line.endswith(b"}") for line in lines)
     return Shape.LINES if 2 * whole >= len(lines) else Shape.DOCUMENT
+
+
+def _has_lone_brace(text: bytes) -> bool:
+    """Whether some line but the first has nothing but an opening brace."""
+    data = np.frombuffer(text, np.uint8)
+    feeds = np.flatnonzero(data == _FEED)
+    begins = feeds[:-1][data[feeds[:-1] + 1] == ord("{")] + 2
+    returns = begins[data[begins] == _RETURN]
+    return bool((data[begins] == _FEED).any() or (data[returns + 1] == _FEED).any())
 
 
 def _cut_values(line: bytes) -> tuple[Any, ...]:
