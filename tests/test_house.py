@@ -535,7 +535,7 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
         ("gather_bytes", [u4(0, 0), u1(7), u8(0, 1), out], {0, 1, 2, 3}, {3}),
         ("gather_fixed", [u4(0, 0), u1(7), 1, None, out, u1(0)], {0, 1, 4, 5}, {4, 5}),
         ("require_text", [u1(65), u8(0, 1)], {0, 1}, set()),
-        ("lz4_compress", [u1(65), 1], {0}, set()),
+        ("lz4_compress", [u1(65), True], {0}, set()),
         ("split_lines", [u1(65)], {0}, set()),
         ("is_text", [offsets, u1(65, 66)], {1}, set()),
         ("divide_exactly", [np.array([4]), 0, 2, np.zeros(1, np.int64)], {0}, {3}),

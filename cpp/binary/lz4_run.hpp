@@ -1,7 +1,7 @@
 // Encoding of a run of blocks of texts in one call: LZ4 blocks of the kernels' own search, with offsets and presence.
 #pragma once
 #include "binary/lz4.hpp"
-#include "binary/lz4_parse.hpp"
+#include "binary/lz4_search.hpp"
 #include "binary/values.hpp"
 
 namespace amudai::binary {
@@ -12,7 +12,7 @@ struct BlockSizes {
 };
 
 // Writes blocks one after the other. A program for offsets is one of `numeric/`, without codecs.
-template <lz4_block::Effort effort>
+template <bool thorough>
 class Lz4Run {
 public:
     explicit Lz4Run(std::span<const std::vector<numeric::Step>> programs) : programs_(programs) {}
@@ -24,7 +24,7 @@ public:
         arena_.reset();
         const auto text = values.all();
         const auto room = arena_.take<std::uint8_t>(lz4_block::encoded_most(text.size()));
-        const auto compressed = room.first(compressor_.compress(text, room.data()));
+        const auto compressed = room.first(lz4_block::compress<thorough>(text, room.data()));
         if (compressed.size() >= text.size()) return {};
         const auto offsets = shortest(values.offsets);
         const auto size = size32("region", lz4::encoded_size(compressed.size(), offsets));
@@ -56,7 +56,6 @@ private:
     }
 
     std::span<const std::vector<numeric::Step>> programs_;
-    lz4_block::Compressor<effort> compressor_;
     Sink out_, section_, other_;
     Arena arena_;
 };

@@ -1,5 +1,5 @@
 // Bindings for values from and to Arrow: validation of text, compression, conversion of units.
-#include "binary/lz4_parse.hpp"
+#include "binary/lz4_search.hpp"
 #include "binary/utf8.hpp"
 #include "binary/values.hpp"
 #include "binary/zstd_records.hpp"
@@ -47,13 +47,13 @@ void bind_compress(nb::module_& m) {
         }, "data"_a.noconvert(), nb::sig("def compress(self, data: NDArray[np.uint8]) -> bytes"),
         "The data compressed as one LZ4 block without a frame, by a thorough search.");
 
-    m.def("lz4_compress", [](In<std::uint8_t> data, unsigned effort) {
-        return lz4_block::with_effort(effort, [&]<lz4_block::Effort chosen> {
-            return compressed(data.shape(0), [&](std::uint8_t* out) { return lz4_block::Compressor<chosen>().compress(span(data), out); });
+    m.def("lz4_compress", [](In<std::uint8_t> data, bool thorough) {
+        return compressed(data.shape(0), [&](std::uint8_t* out) {
+            return thorough ? lz4_block::compress<true>(span(data), out) : lz4_block::compress<false>(span(data), out);
         });
-    }, "data"_a.noconvert(), "effort"_a, nb::sig("def lz4_compress(data: NDArray[np.uint8], effort: int) -> bytes"),
-    "The data compressed as one LZ4 block without a frame: by a quick search (effort 0), a thorough one (1), which takes "
-    "half as long again, or a full one (2), which takes five times as long.");
+    }, "data"_a.noconvert(), "thorough"_a, nb::sig("def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes"),
+    "The data compressed as one LZ4 block without a frame, by a quick search or a thorough one, which takes half as long "
+    "again.");
 
     m.def("zstd_records", [](In<std::uint8_t> data, std::optional<In<std::uint8_t>> valid) -> std::optional<nb::bytes> {
         const auto count = data.shape(0) / binary::zstd_records::record_size;

@@ -81,7 +81,7 @@ void bind_regions(nb::module_& m) {
     "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets and dictionary as in "
     "`zstd_region`.");
 
-    m.def("lz4_blocks", [](In<std::int64_t> offsets, In<std::uint8_t> data, Bitmap validity, In<std::int64_t> cuts, unsigned effort,
+    m.def("lz4_blocks", [](In<std::int64_t> offsets, In<std::uint8_t> data, Bitmap validity, In<std::int64_t> cuts, bool thorough,
                            const std::vector<nb::bytes>& programs) {
         if (offsets.shape(0) == 0 || cuts.shape(0) == 0) throw nb::value_error("offsets or cuts: expected at least one");
         const auto count = offsets.shape(0) - 1;
@@ -108,12 +108,12 @@ void bind_regions(nb::module_& m) {
             }
             return nb::make_tuple(to_bytes(run.blocks()), std::move(blocks).array(), std::move(regions).array());
         };
-        return lz4_block::with_effort(effort, [&]<lz4_block::Effort chosen> { return write(binary::Lz4Run<chosen>(steps)); });
-    }, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "cuts"_a.noconvert(), "effort"_a, "programs"_a,
+        return thorough ? write(binary::Lz4Run<true>(steps)) : write(binary::Lz4Run<false>(steps));
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "cuts"_a.noconvert(), "thorough"_a, "programs"_a,
     nb::sig("def lz4_blocks(offsets: NDArray[np.int64], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
-            "cuts: NDArray[np.int64], effort: int, programs: list[bytes]) "
+            "cuts: NDArray[np.int64], thorough: bool, programs: list[bytes]) "
             "-> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]"),
-    "Blocks of values that are compressed by LZ4, with checksums: one for the slots between each two of `cuts`. The effort "
+    "Blocks of values that are compressed by LZ4, with checksums: one for the slots between each two of `cuts`. The search "
     "is that of `lz4_compress`. Offsets are encoded by the program that makes least of them, if that is less than they take raw. Return the blocks, the size of "
     "each, and the size of the values in each. Both sizes are 0 for values that LZ4 does not make smaller.");
 

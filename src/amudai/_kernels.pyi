@@ -174,9 +174,9 @@ def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | me
     LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets and dictionary as in `zstd_region`.
     """
 
-def lz4_blocks(offsets: NDArray[np.int64], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, cuts: NDArray[np.int64], effort: int, programs: list[bytes]) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]:
+def lz4_blocks(offsets: NDArray[np.int64], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, cuts: NDArray[np.int64], thorough: bool, programs: list[bytes]) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]:
     """
-    Blocks of values that are compressed by LZ4, with checksums: one for the slots between each two of `cuts`. The effort is that of `lz4_compress`. Offsets are encoded by the program that makes least of them, if that is less than they take raw. Return the blocks, the size of each, and the size of the values in each. Both sizes are 0 for values that LZ4 does not make smaller.
+    Blocks of values that are compressed by LZ4, with checksums: one for the slots between each two of `cuts`. The search is that of `lz4_compress`. Offsets are encoded by the program that makes least of them, if that is less than they take raw. Return the blocks, the size of each, and the size of the values in each. Both sizes are 0 for values that LZ4 does not make smaller.
     """
 
 def snappy_region(block: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
@@ -293,9 +293,9 @@ class Lz4Dictionary:
         The data compressed as one LZ4 block without a frame, by a thorough search.
         """
 
-def lz4_compress(data: NDArray[np.uint8], effort: int) -> bytes:
+def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes:
     """
-    The data compressed as one LZ4 block without a frame: by a quick search (effort 0), a thorough one (1), which takes half as long again, or a full one (2), which takes five times as long.
+    The data compressed as one LZ4 block without a frame, by a quick search or a thorough one, which takes half as long again.
     """
 
 def zstd_records(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None) -> bytes | None:

@@ -16,7 +16,7 @@ from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, encode_region, lz4_blocks
 from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.zstd_work import zstd_work
-from amudai.encoding.codec import FULL, QUICK, THOROUGH
+from amudai.encoding.codec import QUICK, THOROUGH
 from amudai.encoding.profile import profile_of
 
 
@@ -82,7 +82,7 @@ def test_work_of_a_zstd_frame(level: int, size: int) -> None:
 
 @pytest.mark.native
 @pytest.mark.parametrize("extended", [False, True])
-@pytest.mark.parametrize("level", [QUICK, THOROUGH, FULL])
+@pytest.mark.parametrize("level", [QUICK, THOROUGH])
 @pytest.mark.parametrize("nulls", [0.0, 0.1, 1.0])
 def test_blocks_of_a_run_are_those_of_single_regions(level: int, nulls: float, extended: bool) -> None:
     random = np.random.default_rng(7)
@@ -117,12 +117,12 @@ def test_a_run_refuses_cuts_and_offsets_outside_of_its_values() -> None:
     plain = bytes([1])
     for wrong in ([0, 3], [2, 1], [-1, 2], []):
         with pytest.raises(ValueError, match="cuts"):
-            _kernels.lz4_blocks(offsets, data, None, np.array(wrong, np.int64), 1, [plain])
+            _kernels.lz4_blocks(offsets, data, None, np.array(wrong, np.int64), True, [plain])
     for wrong in ([0, 50, 101], [0, 60, 50], [-1, 50, 100]):
         with pytest.raises(ValueError, match=r"offsets|data"):
-            _kernels.lz4_blocks(np.array(wrong), data, None, np.array([0, 2]), 1, [plain])
+            _kernels.lz4_blocks(np.array(wrong), data, None, np.array([0, 2]), True, [plain])
     with pytest.raises(ValueError, match="validity"):
-        _kernels.lz4_blocks(offsets, data, np.zeros(0, np.uint8), np.array([0, 2]), 1, [plain])
+        _kernels.lz4_blocks(offsets, data, np.zeros(0, np.uint8), np.array([0, 2]), True, [plain])
 
 
 @pytest.mark.parametrize("size", [70, 400])

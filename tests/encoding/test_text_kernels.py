@@ -22,24 +22,20 @@ def inflated(compressed: bytes, size: int) -> bytes:
     return found
 
 
-EFFORTS = [0, 1, 2]
-
 # Words of few kinds, so that matches overlap, repeat and meet the end.
 REPETITIVE = st.lists(
     st.sampled_from([b"a", b"ab", b"abc", b"request ", b"-" * 40, b"\0", bytes(range(256))]), max_size=400
 )
 
 
-@given(words=REPETITIVE, tail=st.binary(max_size=40), effort=st.sampled_from(EFFORTS))
+@given(words=REPETITIVE, tail=st.binary(max_size=40), thorough=st.booleans())
 @examples(150)
-@example(words=[b"a"] * 13, tail=b"", effort=1)
-@example(words=[b"abcd" * 3], tail=b"", effort=0)
-@example(words=[b"-" * 40] * 400, tail=b"x", effort=0)
-@example(words=[b"a"] * 13, tail=b"", effort=2)
-@example(words=[b"-" * 40] * 400, tail=b"x", effort=2)
-def test_lz4_inflates_to_what_it_was(words: list[bytes], tail: bytes, effort: int) -> None:
+@example(words=[b"a"] * 13, tail=b"", thorough=True)
+@example(words=[b"abcd" * 3], tail=b"", thorough=False)
+@example(words=[b"-" * 40] * 400, tail=b"x", thorough=False)
+def test_lz4_inflates_to_what_it_was(words: list[bytes], tail: bytes, thorough: bool) -> None:
     text = b"".join(words) + tail
-    compressed = _kernels.lz4_compress(np.frombuffer(text, np.uint8), effort)
+    compressed = _kernels.lz4_compress(np.frombuffer(text, np.uint8), thorough)
     assert inflated(compressed, len(text)) == text
     assert codec.lz4_decompress(len(text).to_bytes(4, "little") + compressed, len(text)) == text
 
@@ -48,20 +44,20 @@ def test_lz4_inflates_to_what_it_was(words: list[bytes], tail: bytes, effort: in
 @pytest.mark.parametrize("kinds", [1, 2, 20, 256])
 def test_lz4_of_any_size(size: int, kinds: int) -> None:
     text = np.random.default_rng(size + kinds).integers(0, kinds, size).astype(np.uint8)
-    for effort in EFFORTS:
-        compressed = _kernels.lz4_compress(text, effort)
+    for thorough in (False, True):
+        compressed = _kernels.lz4_compress(text, thorough)
         assert inflated(compressed, size) == text.tobytes()
         # What does not repeat costs next to nothing.
         assert len(compressed) <= size + size // 255 + 16
 
 
-@pytest.mark.parametrize("effort", EFFORTS)
-def test_lz4_finds_matches_as_far_as_they_may_reach(effort: int) -> None:
+@pytest.mark.parametrize("thorough", [False, True])
+def test_lz4_finds_matches_as_far_as_they_may_reach(thorough: bool) -> None:
     word = np.random.default_rng(1).integers(0, 256, 4000).astype(np.uint8)
     for distance, found in ((65_535, True), (65_536, False)):
         noise = np.random.default_rng(2).integers(0, 256, distance - 4000).astype(np.uint8)
         text = np.concatenate((word, noise, word, np.zeros(16, np.uint8)))
-        compressed = _kernels.lz4_compress(text, effort)
+        compressed = _kernels.lz4_compress(text, thorough)
         assert inflated(compressed, len(text)) == text.tobytes()
         assert (len(compressed) < len(text) - 3000) == found
 
@@ -71,28 +67,9 @@ def test_lz4_is_nearly_as_small_as_the_slow_search() -> None:
     lines = [f"GET /api/v{rng.integers(3)}/users/{rng.integers(900)} took {rng.integers(99)} ms\n" for _ in range(1500)]
     text = "".join(lines).encode()
     slow = len(lz4.block.compress(text, mode="high_compression", compression=3, store_size=False))
-    quick, thorough, full = (len(_kernels.lz4_compress(np.frombuffer(text, np.uint8), each)) for each in EFFORTS)
-    assert full < thorough < quick < 1.3 * slow
+    quick, thorough = (len(_kernels.lz4_compress(np.frombuffer(text, np.uint8), each)) for each in (False, True))
+    assert thorough < quick < 1.3 * slow
     assert thorough < 1.1 * slow
-    assert full < slow
-
-
-def test_lz4_cuts_text_into_the_sequences_that_take_least() -> None:
-    """The first word is in the text before, and so is the longer one that begins inside of it and goes on."""
-    rng = np.random.default_rng(4)
-    one, two = rng.integers(0, 256, 20), rng.integers(0, 256, 40)
-    noise = [rng.integers(0, 256, 200) for _ in range(2)]
-    text = np.concatenate((one, two[:4], noise[0], two, noise[1], one, two, rng.integers(0, 256, 12))).astype(np.uint8)
-    compressed = _kernels.lz4_compress(text, 2)
-    assert inflated(compressed, len(text)) == text.tobytes()
-    # All is literals but two matches. Each takes a token, a distance and at most one more byte.
-    literals = len(text) - len(one) - len(two)
-    assert literals + 6 <= len(compressed) <= literals + 2 * 4 + 2 + literals // 255 + 1
-
-
-def test_an_unknown_effort_of_lz4_is_refused() -> None:
-    with pytest.raises(ValueError, match="effort: expected at most 2, found 3"):
-        _kernels.lz4_compress(np.zeros(20, np.uint8), 3)
 
 
 @given(texts=st.lists(st.one_of(st.text(max_size=6), st.binary(max_size=3)), max_size=8), wide=st.booleans())

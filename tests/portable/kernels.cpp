@@ -11,7 +11,7 @@
 #include "base/checksum.hpp"
 #include "binary/fsst.hpp"
 #include "binary/lz4_block.hpp"
-#include "binary/lz4_parse.hpp"
+#include "binary/lz4_search.hpp"
 #include "numeric/run.hpp"
 #include "sketch/hll.hpp"
 #include "text/tokenize.hpp"
@@ -132,11 +132,6 @@ void texts() {
             lz4_block::decode(packed, std::span(out).first(size), size, true);
             require(std::memcmp(out.data(), source.data(), size) == 0, "lz4");
             show("lz4 " + label, packed);
-            packed.resize(2 * size + 64);
-            packed.resize(lz4_block::FullCompressor().compress(source, packed.data()));
-            lz4_block::decode(packed, std::span(out).first(size), size, true);
-            require(std::memcmp(out.data(), source.data(), size) == 0, "lz4 by the full search");
-            show("lz4 by the full search " + label, packed);
             const auto encoded = binary::fsst::compress(source);
             const binary::fsst::Layout layout{encoded.symbols, encoded.lengths, encoded.codes, {}};
             const binary::fsst::Table table(layout);

@@ -27,9 +27,7 @@ from amudai.encoding.pco_codec import compress_pco
 from amudai.encoding.plan import EncodingPlan
 
 __all__ = [
-    "FULL",
     "LONG_MATCHES",
-    "LZ4_EFFORTS",
     "QUICK",
     "RECORDS",
     "THOROUGH",
@@ -48,11 +46,9 @@ _ENVELOPE = 8
 _DELTA_HEADER: Final = Struct("<HQ6x")
 _ZSTD_HEADER: Final = ZSTD.code.to_bytes(8, "little")
 
-# Levels of LZ4 of our own: the kernels' quick search, their thorough one, and their full one.
+# Levels of LZ4 of our own: the kernels' quick search, and their thorough one.
 QUICK: Final = 1
 THOROUGH: Final = 2
-FULL: Final = 13
-LZ4_EFFORTS: Final = {QUICK: 0, THOROUGH: 1, FULL: 2}
 # A level of Zstandard of our own, for text: as level 9, but only matches of six bytes and more are looked for, and half
 # as many places. Logs get as small as at level 9 in two thirds of the time.
 LONG_MATCHES: Final = 8
@@ -64,11 +60,11 @@ _threads = local()
 
 
 def compress_lz4(data: Any, level: int) -> bytes:
-    """One LZ4 block without a frame. Level 0 is LZ4's fast search, 3 to 12 its slow one; three are the kernels' own."""
+    """One LZ4 block without a frame. Level 0 is LZ4's fast search, 3 to 12 its slow one; two are the kernels' own."""
     if level == 0:
         return bytes(lz4.block.compress(data, mode="fast", acceleration=1, store_size=False))
-    if level in LZ4_EFFORTS:
-        return _kernels.lz4_compress(np.frombuffer(data, np.uint8), LZ4_EFFORTS[level])
+    if level in (QUICK, THOROUGH):
+        return _kernels.lz4_compress(np.frombuffer(data, np.uint8), level == THOROUGH)
     return bytes(lz4.block.compress(data, mode="high_compression", compression=level, store_size=False))
 
 

@@ -32,8 +32,7 @@ class Profile:
         A level of Zstandard that takes ten times as long, for text that it makes much smaller; 0 for none.
     lz4_level
         0 for LZ4's fast search, 2 for the kernels' own (nearly as small as 3, twice as fast), 3 to 12 for LZ4's slow
-        search. Text of which 1, a quicker search of the kernels, makes nearly as little gets that. Text of which 13,
-        their full search, makes much less gets that.
+        search. Text of which 1, a quicker search of the kernels, makes nearly as little gets that.
     block_values, codec_values
         Values in a block of numbers, and in a block that must be decompressed as a whole.
     text_bytes, text_rows

@@ -20,9 +20,7 @@ from amudai.encoding.binary.snappy import SNAPPY
 from amudai.encoding.binary.zstd import ZSTD
 from amudai.encoding.binary.zstd_work import zstd_work
 from amudai.encoding.codec import (
-    FULL,
     LONG_MATCHES,
-    LZ4_EFFORTS,
     QUICK,
     RECORDS,
     THOROUGH,
@@ -110,12 +108,8 @@ _SLOW_GAIN: Final = 0.02
 _USUAL_GAIN: Final = 0.001
 _PART: Final = 8
 # Where reading counts, a quarter of a microsecond of writing is worth a byte. LZ4's thorough search takes a nanosecond
-# more for each byte of text than the quick one. The full one takes eight more than that. As there are fewer sequences
-# to decode, a byte of some texts is read up to 0.06 nanoseconds faster, which makes up for a quarter of them at the
-# price of balanced. The first of `_FULL_PART` parts of a block shows what it saves.
+# more for each byte of text than the quick one.
 _THOROUGH_GAIN: Final = 0.004
-_FULL_GAIN: Final = 0.024
-_FULL_PART: Final = 2
 # FSST's search for symbols takes a third of a millisecond in the smallest block, as long as these bytes are worth. A
 # byte of FSST stands for eight bytes of text at most.
 _FSST_SEARCH: Final = 1400
@@ -206,8 +200,7 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         smaller = _slower(block, best, profile) if profile.slow_level else None
         best = _quicker(block, best, LONG_MATCHES, _USUAL_GAIN, profile) if smaller is None else smaller
     if best.encoding is LZ4 and best.level == THOROUGH and profile.price > 0:
-        found = _fuller(block, best, profile)
-        best = _quicker(block, best, QUICK, _THOROUGH_GAIN, profile) if found is best else found
+        best = _quicker(block, best, QUICK, _THOROUGH_GAIN, profile)
     return best
 
 
@@ -236,18 +229,6 @@ def _slower(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoi
         return None
     saved = best.bytes_per_slot * (1 - len(slow) / len(usual))
     return replace(best, level=profile.slow_level, bytes_per_slot=best.bytes_per_slot - saved, cost=best.cost - saved)
-
-
-def _fuller(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoice:
-    """The choice of LZ4 with its full search, if that makes a part of the block much smaller."""
-    if block.offsets is None:
-        return best
-    part = block.head(max(1, block.count // _FULL_PART))
-    usual, full = (encode_region(part, LZ4, level, profile) for level in (best.level, FULL))
-    if usual is None or full is None or len(usual) - len(full) < _FULL_GAIN * len(part.content):
-        return best
-    saved = best.bytes_per_slot * (1 - len(full) / len(usual))
-    return replace(best, level=FULL, bytes_per_slot=best.bytes_per_slot - saved, cost=best.cost - saved)
 
 
 def _quicker(block: BytesBlock, best: BytesChoice, level: int, gain: float, profile: Profile) -> BytesChoice:
@@ -350,7 +331,7 @@ def lz4_blocks(
     assert slots.offsets is not None
     programs = [_STEPS, _PATCHED_STEPS] if profile.extended else [_STEPS]
     data, sizes, values = _kernels.lz4_blocks(
-        slots.offsets, slots.data, bits, np.array(cuts, np.int64), LZ4_EFFORTS[level], programs
+        slots.offsets, slots.data, bits, np.array(cuts, np.int64), level == THOROUGH, programs
     )
     ends = np.cumsum(sizes, dtype=np.int64).tolist()
     whole = memoryview(data)
