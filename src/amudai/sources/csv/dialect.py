@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice, takewhile
@@ -18,7 +18,7 @@ from amudai.sources.contract import CsvOptions, Decision
 from amudai.sources.csv.escapes import unescaped
 from amudai.sources.csv.header import has_header, is_clearly_header
 
-__all__ = ["Dialect", "decided_dialect", "lines_of", "rows_of", "told_dialect", "values_of"]
+__all__ = ["Dialect", "decided_dialect", "lines_of", "rows_of", "told_dialect", "values_of", "values_of_each"]
 
 _PREFERRED: Final = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
 # How far each delimiter is believed. Spaces and colons are in most texts.
@@ -102,17 +102,20 @@ def rows_of(text: str, dialect: Dialect, most: int | None = None) -> list[list[s
     >>> rows_of("a;'b;c'", Dialect(delimiter=";", quote="'"))
     [['a', 'b;c']]
     """
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
+    rows: list[list[str]] = []
+    # A value may be beyond the limit of the csv module. The rows so far are a sample too.
+    with suppress(csv.Error):
+        rows.extend(islice((row for row in _reader(io.StringIO(text, newline=""), dialect) if row), most))
+    return rows
+
+
+def _reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
+    return csv.reader(
+        lines,
         delimiter=dialect.delimiter,
         quotechar=dialect.quote or None,
         quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
     )
-    rows: list[list[str]] = []
-    # A value may be beyond the limit of the csv module. The rows so far are a sample too.
-    with suppress(csv.Error):
-        rows.extend(islice((row for row in reader if row), most))
-    return rows
 
 
 def lines_of(text: str) -> list[str]:
@@ -140,6 +143,20 @@ def values_of(record: str, dialect: Dialect) -> list[str]:
         values.append((found[1] or "").replace(2 * dialect.quote, dialect.quote) + found[2])
         at = found.end() + 1
     return values
+
+
+def values_of_each(records: Sequence[str], dialect: Dialect) -> list[list[str]]:
+    """The values of many records, as `values_of` finds them one by one.
+
+    >>> values_of_each(["a,b", '"c'], Dialect())
+    [['a', 'b'], ['c']]
+    """
+    with suppress(csv.Error):
+        rows = list(_reader(records, dialect))
+        # There are fewer where a quote that does not close takes in the next record.
+        if len(rows) == len(records) and all(rows):
+            return rows
+    return [values_of(record, dialect) for record in records]
 
 
 def decided_dialect(

@@ -15,10 +15,11 @@ from amudai.sources.files import InputFile
 __all__ = ["column_names", "has_header", "is_clearly_header"]
 
 _KINDS: Final = {
-    "number": re.compile(r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?"),
-    "time": re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ].*)?|\d\d?:\d\d(?::\d\d)?.*"),
-    "boolean": re.compile(r"true|false", re.IGNORECASE),
+    "number": r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?",
+    "time": r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ].*)?|\d\d?:\d\d(?::\d\d)?.*",
+    "boolean": r"(?i:true|false)",
 }
+_ANY_KIND: Final = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _KINDS.items()))
 _MISSING: Final = frozenset({"", "-", "?", "--", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "\\n", "."})
 _MOSTLY: Final = 0.9
 _CELLS: Final = 4000  # that are looked at
@@ -99,8 +100,8 @@ def _is_missing(value: str) -> bool:
 
 
 def _kind(value: str) -> str:
-    text = value.strip()
-    return next((name for name, pattern in _KINDS.items() if pattern.fullmatch(text)), "text")
+    found = _ANY_KIND.fullmatch(value.strip())
+    return "text" if found is None else found.lastgroup or "text"
 
 
 def _column_kind(values: Counter[str]) -> str:

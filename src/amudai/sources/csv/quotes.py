@@ -25,8 +25,9 @@ def odd_quotes(records: Records, dialect: Dialect) -> npt.NDArray[np.bool_]:
     found = np.zeros(len(records), np.bool_)
     if not dialect.quote or not len(records):
         return found
-    data = np.frombuffer(records.data, np.uint8)
-    at = _suspects(data, records.starts, dialect)
+    data = np.frombuffer(records.content(), np.uint8)
+    first = int(records.starts[0])
+    at = first + _suspects(data, records.starts - first, dialect)
     # Most suspects are characters of values without quotes: 5" pipe.
     for index in np.unique(np.searchsorted(records.starts, at, side="right") - 1).tolist():
         if index >= 0:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from amudai.errors import CorruptedData, located
 from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
 from amudai.sources.csv.columns import plain_columns, plain_types
-from amudai.sources.csv.dialect import Dialect, decided_dialect, lines_of, told_dialect, values_of
+from amudai.sources.csv.dialect import Dialect, decided_dialect, lines_of, told_dialect, values_of_each
 from amudai.sources.csv.header import column_names, has_header
 from amudai.sources.csv.parse import Parser
 from amudai.sources.csv.quotes import ODD_QUOTE, odd_quotes
@@ -174,18 +174,17 @@ def _dialect(file: InputFile, options: SourceOptions) -> tuple[Dialect, list[Dec
 
 
 def _first_rows(first: list[Stretch], dialect: Dialect) -> list[list[str]]:
-    rows: list[list[str]] = []
+    texts: list[str] = []
     each = ((records, index) for records in (part.records(_FEW) for part in first) for index in range(len(records)))
     for records, index in islice(each, _FEW):
         try:
-            text = records.text(index).decode()
+            texts.append(records.text(index).decode())
         except UnicodeDecodeError as error:
-            if rows:
+            if texts:
                 continue
             message = f"header: expected text in {dialect.encoding}, found other bytes: set the encoding"
             raise CorruptedData(message, file=records.file.path, line=int(records.lines[index])) from error
-        rows.append(values_of(text, dialect))
-    return rows
+    return values_of_each(texts, dialect)
 
 
 def _schema(first: list[Stretch], layout: _Layout, options: SourceOptions) -> pa.Schema:
