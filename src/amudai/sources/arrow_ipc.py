@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.errors import InvalidArgument
-from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
+from amudai.sources.contract import SequentialReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.names import renamed, unique_schema
 from amudai.sources.records import BadRecords
@@ -34,7 +34,7 @@ def _open(file: InputFile) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatch
             yield reader
 
 
-class ArrowReader(FileReader):
+class ArrowReader(SequentialReader):
     """An Arrow IPC file or stream."""
 
     def __init__(self, file: InputFile, schema: pa.Schema, *, rename: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from amudai.errors import UnsupportedFeature
 from amudai.sources.files import InputFile
-from amudai.sources.records import BadRecords
+from amudai.sources.records import BadRecords, Refused
 
 __all__ = [
     "CsvOptions",
@@ -22,6 +22,9 @@ __all__ = [
     "LogOptions",
     "MixedZones",
     "Multiline",
+    "Piece",
+    "PieceReader",
+    "SequentialReader",
     "SourceFormat",
     "SourceOptions",
 ]
@@ -148,27 +151,27 @@ class Decision:
     reason: str = ""
 
 
-class FileReader(ABC):
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a piece of a file holds: its rows, and the records that cannot be read."""
+
+    batches: Sequence[pa.RecordBatch]
+    refused: Sequence[Refused] = ()
+
+
+class FileReader:
     """One file whose beginning was read: its schema, what was decided about it, and its batches.
 
     Attributes
     ----------
     decisions
-        What was decided from the content. `batches` keeps to it.
+        What was decided from the content. Reading keeps to it.
     """
 
     def __init__(self, file: InputFile, schema: pa.Schema, decisions: tuple[Decision, ...] = ()) -> None:
         self.file = file
         self.schema = schema
         self.decisions = decisions
-
-    @abstractmethod
-    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
-        """The batches of the file, given the schema of the whole source. Each call reads the file again.
-
-        A column that the file lacks may be absent, and columns may come in any order. Columns of text formats have the
-        source's types. At most `threads` threads parse.
-        """
 
     def continued(self, file: InputFile) -> FileReader:
         """A reader of text that follows in the same file. All that was decided about the file stays."""
@@ -181,6 +184,29 @@ class FileReader(ABC):
     def notes(self) -> tuple[str, ...]:
         """What there is to say after reading: how many lines matched a shape, what became text."""
         return ()
+
+
+class SequentialReader(FileReader, ABC):
+    """A file that is read from its beginning to its end."""
+
+    @abstractmethod
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
+        """The batches of the file, given the schema of the whole source. Each call reads the file again.
+
+        A column that the file lacks may be absent, and columns may come in any order. Columns of text formats have the
+        source's types. At most `threads` threads parse.
+        """
+
+
+class PieceReader(FileReader, ABC):
+    """A file that is cut into pieces, each of which can be read by itself, on any thread."""
+
+    @abstractmethod
+    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], Piece]]:
+        """The pieces of the file in their order, as calls that read them. Each call of this cuts the file again.
+
+        Schema and batches are as for `SequentialReader`. `raises` says whether one refused record of a piece is enough.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from amudai.errors import CorruptedData, InvalidArgument
-from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
+from amudai.sources.contract import SequentialReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.names import renamed, unique_schema
 from amudai.sources.records import BadRecords
@@ -34,7 +34,7 @@ def _open(file: InputFile) -> pa.parquet.ParquetFile:
         raise
 
 
-class ParquetReader(FileReader):
+class ParquetReader(SequentialReader):
     """A Parquet file. The key-value metadata of its footer is that of its schema."""
 
     def __init__(self, file: InputFile, schema: pa.Schema, *, rename: bool) -> None:

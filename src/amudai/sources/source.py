@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
+from itertools import groupby
 from typing import Final, Self
 
 import pyarrow as pa
 
 from amudai.errors import InvalidSchema
 from amudai.format import FollowedFile, Properties, followed_property
-from amudai.sources.contract import Decision, FileReader
+from amudai.sources.contract import Decision, FileReader, Piece, PieceReader, SequentialReader
 from amudai.sources.files import InputFile, translated
 from amudai.sources.finding import SkippedFile
 from amudai.sources.partitions import Partitions
 from amudai.sources.records import BadRecords, OnError, Tell
 from amudai.sources.taken_in import noted_files
 from amudai.sources.unify import fitted
-from amudai.threads import thread_count
+from amudai.threads import in_order, thread_count
 
 __all__ = ["Source"]
 
@@ -115,13 +117,42 @@ class Source:
         """
         count = thread_count(threads)
         self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
-        for reader in self._readers:
+        for _, group in groupby(self._readers, type):
+            readers = list(group)
+            yield from self._in_sequence([each for each in readers if isinstance(each, SequentialReader)], bad, count)
+            yield from self._in_pieces([each for each in readers if isinstance(each, PieceReader)], bad, count)
+
+    def _in_sequence(
+        self, readers: Sequence[SequentialReader], bad: BadRecords, threads: int
+    ) -> Iterator[pa.RecordBatch]:
+        for reader in readers:
             with translated(reader.file):
-                for batch in reader.batches(self._read_schema, bad, count):
-                    if batch.num_rows:
-                        yield fitted(self._partitions.added(batch, reader.file), self.schema, reader.file)
-                    yield from self._kept(bad, reader.file)
+                for batch in reader.batches(self._read_schema, bad, threads):
+                    yield from self._made(batch, bad, reader.file)
                 yield from self._kept(bad, reader.file)
+
+    def _in_pieces(self, readers: Sequence[PieceReader], bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
+        """The batches of files whose pieces are read on several threads, from one file to the next without a break."""
+
+        def calls() -> Iterator[Callable[[], tuple[PieceReader, Piece]]]:
+            for reader in readers:
+                with translated(reader.file):
+                    for call in reader.pieces(self._read_schema, raises=bad.raises):
+                        yield partial(_read, reader, call)
+
+        for reader, pieces in groupby(in_order(lambda call: call(), calls(), threads), lambda each: each[0]):
+            with translated(reader.file):
+                for _, piece in pieces:
+                    for line, reason, text in piece.refused:
+                        bad.add(reader.file, line, reason, text)
+                    for batch in piece.batches:
+                        yield from self._made(batch, bad, reader.file)
+                yield from self._kept(bad, reader.file)
+
+    def _made(self, batch: pa.RecordBatch, bad: BadRecords, file: InputFile) -> Iterator[pa.RecordBatch]:
+        if batch.num_rows:
+            yield fitted(self._partitions.added(batch, file), self.schema, file)
+        yield from self._kept(bad, file)
 
     def _kept(self, bad: BadRecords, file: InputFile) -> Iterator[pa.RecordBatch]:
         """The bad records since the last call as rows."""
@@ -163,3 +194,8 @@ def _with_bad_records(fields: list[pa.Field]) -> list[pa.Field]:
         if name in names:
             raise InvalidSchema(f'column {name!r}: expected another name, because on_error="keep" adds a column of it')
     return [*(field.with_nullable(True) for field in fields), *(pa.field(name, pa.string()) for name in _KEPT)]
+
+
+def _read(reader: PieceReader, call: Callable[[], Piece]) -> tuple[PieceReader, Piece]:
+    with translated(reader.file):
+        return reader, call()

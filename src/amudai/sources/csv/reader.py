@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Final
 
 import pyarrow as pa
 
 from amudai.errors import CorruptedData, located
-from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
+from amudai.sources.contract import Decision, Piece, PieceReader, SourceFormat, SourceOptions
 from amudai.sources.csv.columns import plain_columns, plain_types
 from amudai.sources.csv.dialect import Dialect, decided_dialect, lines_of, told_dialect, values_of_each
 from amudai.sources.csv.header import column_names, has_header
@@ -19,9 +20,8 @@ from amudai.sources.csv.quotes import ODD_QUOTE, odd_quotes
 from amudai.sources.csv.records import Stretch, stretches_of, whole_records
 from amudai.sources.csv.types import NULLS, inferred_type
 from amudai.sources.files import InputFile
-from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Records, Refused, accepted
+from amudai.sources.records import BLOCK, ENOUGH, Records, Refused, accepted
 from amudai.sources.text import SAMPLE, TextStream, check_encoding, encoding_of
-from amudai.threads import in_order
 
 __all__ = ["CSV"]
 
@@ -41,7 +41,7 @@ class _Layout:
     names: tuple[str, ...]
 
 
-class CsvReader(FileReader):
+class CsvReader(PieceReader):
     """A CSV file."""
 
     def __init__(
@@ -56,8 +56,8 @@ class CsvReader(FileReader):
         self._layout = layout
         self._options = options
 
-    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
-        """The records of the file, parsed on several threads."""
+    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], Piece]]:
+        """The records of the file, stretch by stretch."""
         layout, told = self._layout, self._options.csv
         types = {name: schema.field(name).type for name in layout.names}
         plain = plain_columns(layout.dialect, types, told.null, told.decimal)
@@ -70,22 +70,20 @@ class CsvReader(FileReader):
             decimal=told.decimal,
         )
 
-        def parsed(stretch: Stretch) -> tuple[list[pa.RecordBatch], list[Refused]]:
+        def read(stretch: Stretch) -> Piece:
             refused = list(stretch.refused)
             batch = None if plain is None else plain.batch(stretch.data)
             if batch is not None:
-                return [batch] if batch.num_rows else [], refused
+                return Piece([batch] if batch.num_rows else [], sorted(refused))
             records = stretch.records()
-            if bad.raises:
+            if raises:
                 tables = accepted(records, parser.table, refused, limit=len(refused) + 1)
             else:
                 tables = accepted(records, parser.table, refused, parser.suspects)
-            return [batch for table in tables for batch in table.to_batches()], refused
+            return Piece([batch for table in tables for batch in table.to_batches()], sorted(refused))
 
-        for batches, refused in in_order(parsed, self._body(), threads, ahead=threads):
-            for line, reason, text in sorted(refused):
-                bad.add(self.file, line, reason, text)
-            yield from batches
+        for stretch in self._body():
+            yield partial(read, stretch)
 
     def continued(self, file: InputFile) -> CsvReader:
         """A reader of records that follow in the same file, which has its header before them."""

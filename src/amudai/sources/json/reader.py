@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
 
 from amudai.errors import UnsupportedFeature
-from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
+from amudai.sources.contract import Decision, Piece, PieceReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.json.columns import columns_of
 from amudai.sources.json.inference import Inferred, inferred
 from amudai.sources.json.plan import Plan
-from amudai.sources.json.records import RecordBlock, Refusal, Shape, blocks_of
-from amudai.sources.records import BadRecords
-from amudai.threads import in_order
+from amudai.sources.json.records import RecordBlock, Shape, blocks_of
 
 __all__ = ["JSON"]
 
 
-class JsonReader(FileReader):
+class JsonReader(PieceReader):
     """A JSON file of any shape."""
 
     def __init__(self, file: InputFile, found: Inferred, shape: Shape, options: SourceOptions) -> None:
@@ -31,20 +30,17 @@ class JsonReader(FileReader):
         self._options = options
         self._notes = found.notes
 
-    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
-        """The records of the file."""
+    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], Piece]]:  # noqa: ARG002
+        """The records of the file, block by block."""
         told, nan = frozenset(self._options.types), self._options.json.nan
         plan = Plan.of_values(schema, told, nan=nan) if self._are_values else Plan.of(schema, told, nan=nan)
 
-        def read(block: RecordBlock) -> tuple[pa.RecordBatch, list[Refusal]]:
+        def read(block: RecordBlock) -> Piece:
             batch, refused = columns_of(block.records, plan)
-            return batch, [*refused, *block.refused]
+            return Piece([batch], [(each.line, each.reason, each.text) for each in (*refused, *block.refused)])
 
-        blocks = blocks_of(self.file, self._options.encoding, self._shape)
-        for batch, refused in in_order(read, blocks, threads):
-            for record in refused:
-                bad.add(self.file, record.line, record.reason, record.text)
-            yield batch
+        for block in blocks_of(self.file, self._options.encoding, self._shape):
+            yield partial(read, block)
 
     def continued(self, file: InputFile) -> JsonReader:
         """A reader of lines that follow in the same file."""

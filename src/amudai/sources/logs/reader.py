@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.sources.contract import Decision, FileReader, Multiline, SourceFormat, SourceOptions
+from amudai.sources.contract import Decision, Multiline, SequentialReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.logs.block import I64, Block, Flags, block_of, matches_in
 from amudai.sources.logs.extract import Extractor, PatternExtractor, ShapeExtractor
@@ -48,7 +48,7 @@ class _Counts:
     cut: int = 0
 
 
-class LogReader(FileReader):
+class LogReader(SequentialReader):
     """A log whose shape is known, or None if it has none."""
 
     def __init__(
