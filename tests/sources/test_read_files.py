@@ -335,3 +335,24 @@ def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     found = [(block.first + line, block.text(line)) for block in blocks for line in range(len(block.ends))]
     assert found == [(1, b"short"), (3, b""), (4, b"last")]
     assert [(record.line, record.text[:3]) for record in skipped.examples] == [(2, "xxx"), (5, "yyy")]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "log"])
+def test_small_files_share_a_batch(ending: str, tmp_path: Path) -> None:
+    """And large ones have their own, whatever is around them."""
+    counts = [3, 5, 30_000, 2, 1, 60_000, 4]
+    for at, count in enumerate(counts):
+        lines = [f'{{"n": {at}}}' if ending == "jsonl" else f"{at}" for _ in range(count)]
+        head = ["n"] if ending == "csv" else []
+        (tmp_path / f"{at}.{ending}").write_text("\n".join([*head, *lines, ""]))
+    batches = list(read(tmp_path).batches())
+    column = "line" if ending == "log" else "n"
+    found = [int(value) for batch in batches for value in batch[column].to_pylist()]
+    assert found == [at for at, count in enumerate(counts) for _ in range(count)]
+    assert [batch.num_rows for batch in batches] == [8, 30_000, 3, 60_000, 4]
+
+
+def test_few_rows_of_many_bytes_share_no_batch(tmp_path: Path) -> None:
+    for at in range(4):
+        (tmp_path / f"{at}.jsonl").write_text(json.dumps({"text": "x" * 700_000}) + "\n")
+    assert [batch.num_rows for batch in read(tmp_path).batches()] == [2, 2]

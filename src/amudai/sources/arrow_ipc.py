@@ -37,6 +37,8 @@ def _open(file: InputFile) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatch
 class ArrowReader(SequentialReader):
     """An Arrow IPC file or stream."""
 
+    is_text = False
+
     def __init__(self, file: InputFile, schema: pa.Schema, *, rename: bool) -> None:
         super().__init__(file, schema)
         self._rename = rename

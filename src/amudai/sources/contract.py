@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -166,7 +166,11 @@ class FileReader:
     ----------
     decisions
         What was decided from the content. Reading keeps to it.
+    is_text
+        Whether rows are made of text, so that their batches can be cut anywhere.
     """
+
+    is_text: ClassVar[bool] = True
 
     def __init__(self, file: InputFile, schema: pa.Schema, decisions: tuple[Decision, ...] = ()) -> None:
         self.file = file

@@ -37,6 +37,8 @@ def _open(file: InputFile) -> pa.parquet.ParquetFile:
 class ParquetReader(SequentialReader):
     """A Parquet file. The key-value metadata of its footer is that of its schema."""
 
+    is_text = False
+
     def __init__(self, file: InputFile, schema: pa.Schema, *, rename: bool) -> None:
         super().__init__(file, schema)
         self._rename = rename

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final, Self
 
 import pyarrow as pa
@@ -25,6 +25,9 @@ from amudai.threads import in_order, thread_count
 __all__ = ["Source"]
 
 _KEPT: Final = ("bad_record", "bad_record_place")
+# Batches of fewer rows and bytes are joined.
+_FEW_ROWS: Final = 8192
+_FEW_BYTES: Final = 1 << 20
 
 
 class Source:
@@ -119,8 +122,11 @@ class Source:
         self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
         for _, group in groupby(self._readers, type):
             readers = list(group)
-            yield from self._in_sequence([each for each in readers if isinstance(each, SequentialReader)], bad, count)
-            yield from self._in_pieces([each for each in readers if isinstance(each, PieceReader)], bad, count)
+            found = chain(
+                self._in_sequence([each for each in readers if isinstance(each, SequentialReader)], bad, count),
+                self._in_pieces([each for each in readers if isinstance(each, PieceReader)], bad, count),
+            )
+            yield from _joined(found) if readers[0].is_text else found
 
     def _in_sequence(
         self, readers: Sequence[SequentialReader], bad: BadRecords, threads: int
@@ -194,6 +200,24 @@ def _with_bad_records(fields: list[pa.Field]) -> list[pa.Field]:
         if name in names:
             raise InvalidSchema(f'column {name!r}: expected another name, because on_error="keep" adds a column of it')
     return [*(field.with_nullable(True) for field in fields), *(pa.field(name, pa.string()) for name in _KEPT)]
+
+
+def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows, with small batches in one, such as those of many small files: each has a cost of its own."""
+    small: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        is_small = batch.num_rows < _FEW_ROWS and batch.nbytes < _FEW_BYTES
+        if small and not (is_small and rows < _FEW_ROWS and size < _FEW_BYTES):
+            yield pa.concat_batches(small)
+            small, rows, size = [], 0, 0
+        if is_small:
+            small.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+        else:
+            yield batch
+    if small:
+        yield pa.concat_batches(small)
 
 
 def _read(reader: PieceReader, call: Callable[[], Piece]) -> tuple[PieceReader, Piece]:
