@@ -141,6 +141,26 @@ def test_reading_imports_no_writer(read: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.log", "2026-01-01 10:00:00 INFO started\nat line 7\n2026-01-01 10:00:01 WARN slow\n"),
+        ("a.txt", "2026-01-01 10:00:00 started\n2026-01-01 10:00:01 slow\n"),
+        ("a.csv", "n,name\n1,one\n2,two\n"),
+        ("a.jsonl", '{"n": 1, "name": "one"}\n{"n": 2, "tags": ["x"]}\n'),
+    ],
+)
+def test_ingest_of_text_imports_no_pandas(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    program = f"""
+    import amudai
+    amudai.ingest({str(tmp_path / name)!r}, {str(tmp_path / "a.amudai.shard")!r}).close()
+    imported("pandas", "rich", "typer")
+    """
+    assert run(IMPORTED, program).split() == []
+
+
+@pytest.mark.slow
 def test_reading_without_a_predicate_imports_no_evidence_and_no_functions_of_pyarrow() -> None:
     program = f"""
     import amudai

@@ -20,7 +20,7 @@ from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, request_of
 from amudai.arguments import flag, names, sequence, whole_number
-from amudai.arrow import ArrowFields, reordered
+from amudai.arrow import ArrowFields, number_array, reordered
 from amudai.errors import InvalidArgument
 from amudai.format import python_values
 from amudai.inspect import (
@@ -325,8 +325,7 @@ class Shard(Tabular):
         table = ScanRun(plan, self._pool(threads)).table()
         if order is None:
             return table
-        # Not by `pa.array`: it would import pandas.
-        return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
+        return reordered(table, number_array(order))
 
     def lookup(
         self,

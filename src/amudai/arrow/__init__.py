@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from amudai.arrow.nanoseconds import nanosecond_nodes, stored_columns
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, list_like, project, value_type
     from amudai.arrow.reorder import nulls, reordered, taken, taken_of_chunks, without_rows
-    from amudai.arrow.scalars import bytes_scalar, number_scalar
+    from amudai.arrow.scalars import bytes_scalar, number_array, number_scalar, text_array
     from amudai.arrow.scaled import is_scaled
     from amudai.arrow.storage import Decimals, Timestamps, schema_nodes
     from amudai.arrow.stored_forms import stored_array, stored_form
@@ -63,7 +63,7 @@ else:
             "amudai.arrow.leaves": "wide_scale",
             "amudai.arrow.nanoseconds": "nanosecond_nodes stored_columns",
             "amudai.arrow.reorder": "nulls reordered taken taken_of_chunks without_rows",
-            "amudai.arrow.scalars": "bytes_scalar number_scalar",
+            "amudai.arrow.scalars": "bytes_scalar number_array number_scalar text_array",
             "amudai.arrow.scaled": "is_scaled",
             "amudai.arrow.storage": "Decimals Timestamps schema_nodes",
             "amudai.arrow.stored_forms": "stored_array stored_form",
@@ -103,6 +103,7 @@ __all__ = [
     "matching",
     "nanosecond_nodes",
     "nulls",
+    "number_array",
     "number_scalar",
     "project",
     "reordered",
@@ -119,6 +120,7 @@ __all__ = [
     "table_without_columns",
     "taken",
     "taken_of_chunks",
+    "text_array",
     "ticks_around",
     "to_array",
     "to_storage",

@@ -17,12 +17,12 @@ __all__ = [
     "CsvOptions",
     "Decision",
     "Duplicates",
+    "FilePiece",
     "FileReader",
     "JsonOptions",
     "LogOptions",
     "MixedZones",
     "Multiline",
-    "Piece",
     "PieceReader",
     "SequentialReader",
     "SourceFormat",
@@ -152,7 +152,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FilePiece:
     """What a piece of a file holds: its rows, and the records that cannot be read."""
 
     batches: Sequence[pa.RecordBatch]
@@ -206,7 +206,7 @@ class PieceReader(FileReader, ABC):
     """A file that is cut into pieces, each of which can be read by itself, on any thread."""
 
     @abstractmethod
-    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], Piece]]:
+    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], FilePiece]]:
         """The pieces of the file in their order, as calls that read them. Each call of this cuts the file again.
 
         Schema and batches are as for `SequentialReader`. `raises` says whether one refused record of a piece is enough.

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from amudai.errors import InvalidSchema
 from amudai.format import FollowedFile, Properties, followed_property
-from amudai.sources.contract import Decision, FileReader, Piece, PieceReader, SequentialReader
+from amudai.sources.contract import Decision, FilePiece, FileReader, PieceReader, SequentialReader
 from amudai.sources.files import InputFile, translated
 from amudai.sources.finding import SkippedFile
 from amudai.sources.partitions import Partitions
@@ -140,7 +140,7 @@ class Source:
     def _in_pieces(self, readers: Sequence[PieceReader], bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
         """The batches of files whose pieces are read on several threads, from one file to the next without a break."""
 
-        def calls() -> Iterator[Callable[[], tuple[PieceReader, Piece]]]:
+        def calls() -> Iterator[Callable[[], tuple[PieceReader, FilePiece]]]:
             for reader in readers:
                 with translated(reader.file):
                     for call in reader.pieces(self._read_schema, raises=bad.raises):
@@ -220,6 +220,6 @@ def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.concat_batches(small)
 
 
-def _read(reader: PieceReader, call: Callable[[], Piece]) -> tuple[PieceReader, Piece]:
+def _read(reader: PieceReader, call: Callable[[], FilePiece]) -> tuple[PieceReader, FilePiece]:
     with translated(reader.file):
         return reader, call()

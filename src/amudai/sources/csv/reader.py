@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.errors import CorruptedData, located
-from amudai.sources.contract import Decision, Piece, PieceReader, SourceFormat, SourceOptions
+from amudai.sources.contract import Decision, FilePiece, PieceReader, SourceFormat, SourceOptions
 from amudai.sources.csv.columns import plain_columns, plain_types
 from amudai.sources.csv.dialect import Dialect, decided_dialect, lines_of, told_dialect, values_of_each
 from amudai.sources.csv.header import column_names, has_header
@@ -56,7 +56,7 @@ class CsvReader(PieceReader):
         self._layout = layout
         self._options = options
 
-    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], Piece]]:
+    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], FilePiece]]:
         """The records of the file, stretch by stretch."""
         layout, told = self._layout, self._options.csv
         types = {name: schema.field(name).type for name in layout.names}
@@ -70,17 +70,17 @@ class CsvReader(PieceReader):
             decimal=told.decimal,
         )
 
-        def read(stretch: Stretch) -> Piece:
+        def read(stretch: Stretch) -> FilePiece:
             refused = list(stretch.refused)
             batch = None if plain is None else plain.batch(stretch.data)
             if batch is not None:
-                return Piece([batch] if batch.num_rows else [], sorted(refused))
+                return FilePiece([batch] if batch.num_rows else [], sorted(refused))
             records = stretch.records()
             if raises:
                 tables = accepted(records, parser.table, refused, limit=len(refused) + 1)
             else:
                 tables = accepted(records, parser.table, refused, parser.suspects)
-            return Piece([batch for table in tables for batch in table.to_batches()], sorted(refused))
+            return FilePiece([batch for table in tables for batch in table.to_batches()], sorted(refused))
 
         for stretch in self._body():
             yield partial(read, stretch)

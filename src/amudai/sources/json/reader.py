@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.errors import UnsupportedFeature
-from amudai.sources.contract import Decision, Piece, PieceReader, SourceFormat, SourceOptions
+from amudai.sources.contract import Decision, FilePiece, PieceReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.json.columns import columns_of
 from amudai.sources.json.inference import Inferred, inferred
@@ -30,14 +30,14 @@ class JsonReader(PieceReader):
         self._options = options
         self._notes = found.notes
 
-    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], Piece]]:  # noqa: ARG002
+    def pieces(self, schema: pa.Schema, *, raises: bool) -> Iterator[Callable[[], FilePiece]]:  # noqa: ARG002
         """The records of the file, block by block."""
         told, nan = frozenset(self._options.types), self._options.json.nan
         plan = Plan.of_values(schema, told, nan=nan) if self._are_values else Plan.of(schema, told, nan=nan)
 
-        def read(block: RecordBlock) -> Piece:
+        def read(block: RecordBlock) -> FilePiece:
             batch, refused = columns_of(block.records, plan)
-            return Piece([batch], [(each.line, each.reason, each.text) for each in (*refused, *block.refused)])
+            return FilePiece([batch], [(each.line, each.reason, each.text) for each in (*refused, *block.refused)])
 
         for block in blocks_of(self.file, self._options.encoding, self._shape):
             yield partial(read, block)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from amudai.arrow import number_array, text_array
 from amudai.sources.contract import Decision, Multiline, SequentialReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.logs.block import I64, Block, Flags, block_of, matches_in
@@ -186,7 +187,7 @@ class LogReader(SequentialReader):
             texts = escaped(texts)
         elif not block.is_ascii:
             _check_text(texts, refuse)
-        columns = [texts, self._paths(len(rows)), pa.array(rows.first + block.first)]
+        columns = [texts, self._paths(len(rows)), number_array(rows.first + block.first)]
         if self._extractor is not None:
             columns += self._extractor.columns(block, rows, begins, refuse)
             self._count(rows, begins)
@@ -198,7 +199,7 @@ class LogReader(SequentialReader):
     def _paths(self, count: int) -> pa.Array:
         """The column `file`."""
         if len(self._repeated) < count:
-            self._repeated = pa.repeat(pa.scalar(self.file.path, pa.string()), count + count // 8)
+            self._repeated = pa.repeat(text_array([self.file.path])[0], count + count // 8)
         return self._repeated[:count]
 
     def _count(self, rows: LineGroups, begins: Flags) -> None:
