@@ -623,6 +623,7 @@ def test_dates_with_two_meanings(dates: list[str], shape: str | None, found: lis
         ["", "", ""],
         ["2024-13-01 is no date", "12:34:56 is only a time"],
         ["a text in which", "2024-01-02 03:04:05 one line", "has a time"],
+        ["# Query_time: 2", "SET timestamp=1704164645;", "SELECT 1;"] * 2,
     ],
 )
 def test_other_text_has_no_time(lines: list[str], tmp_path: Path) -> None:

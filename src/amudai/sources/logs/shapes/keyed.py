@@ -34,7 +34,8 @@ _JSON_MESSAGE: Final = r'((^.*?"message"|^.*?"msg"|^.*?"@m")\s*:\s*"{message=%q}
 
 
 def _logfmt(name: str, time: str) -> LogShape:
-    template = rf'[\w@]{_any(map(_logfmt_key, _LOGFMT_TIMES))}"?{time}{_LOGFMT_LEVEL}'
+    # `SET timestamp=1704164645;` of a text is no line of keys: those begin with one.
+    template = rf'[\w@][\w.\-/@]*={_any(map(_logfmt_key, _LOGFMT_TIMES))}"?{time}{_LOGFMT_LEVEL}'
     return LogShape(name=name, template=template, has_escapes=True)
 
 
