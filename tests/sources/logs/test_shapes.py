@@ -300,6 +300,27 @@ APPLICATIONS = [
         {"pid": 71, "user": "app", "database": "shop", "message": "relation does not exist"},
     ),
     Case(
+        "postgresql",
+        "2024-01-02 03:04:05 UTC [71-1] [unknown]@[unknown] LOG:  incomplete startup packet",
+        "2024-01-02 03:04:05Z",
+        "LOG",
+        {"session": "71-1", "user": "[unknown]", "database": "[unknown]", "message": "incomplete startup packet"},
+    ),
+    Case(
+        "postgresql",
+        "2024-01-02 03:04:05 UTC:10.0.0.7(49152):app@shop:[71]:ERROR:  relation does not exist",
+        "2024-01-02 03:04:05Z",
+        "ERROR",
+        {"pid": 71, "client": "10.0.0.7(49152)", "user": "app", "database": "shop", "session": None},
+    ),
+    Case(
+        "postgresql",
+        "2024-01-02 03:04:05 UTC::@:[7]:LOG:  checkpoint starting: time",
+        "2024-01-02 03:04:05Z",
+        "LOG",
+        {"pid": 7, "client": "", "message": "checkpoint starting: time"},
+    ),
+    Case(
         "mysql",
         "2024-01-02T03:04:05.678901Z 8 [Warning] [MY-010068] [Server] CA certificate",
         "2024-01-02 03:04:05.678901Z",

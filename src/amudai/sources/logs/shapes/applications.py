@@ -91,8 +91,10 @@ APPLICATIONS: Final = (
     ),
     LogShape(
         name="postgresql",
-        template=rf"%Y-%m-%d {CLOCK}(\.%f)? (%Z|%z|[A-Z]+) (\[{{pid:int}}\]:? )?(\[{{session=[^\]]*}}\] )?"
-        r"({user=[^\s@:\[]+}@{database=\S+} )?{level=[A-Z]+\d?}:\s+{message=.*}",
+        # Before a client has said who it is, its user and database are `[unknown]`. Amazon RDS has colons between parts.
+        template=rf"%Y-%m-%d {CLOCK}(\.%f)? (%Z|%z|[A-Z]+)(:{{client=[^:]*}}:{{user=[^@:]*}}@{{database=[^:]*}}:"
+        r"\[{pid:int}\]:| (\[{pid:int}\]:? )?(\[{session=[^\]]*}\] )?"
+        r"({user=(\[unknown\]|[^\s@:\[]+)}@{database=\S+} )?){level=[A-Z]+\d?}:\s+{message=.*}",
     ),
     LogShape(
         name="mysql",
