@@ -49,6 +49,14 @@ APPLICATIONS: Final = (
         template=rf"{_START} - {{component=[^\s]+}} - {{level=%L}} - {{message=.*}}",
     ),
     LogShape(
+        name="iso, brackets",
+        template=rf"\[{_BEGIN}\](\[{{pid:int}}\])?\[{{level=%L}}\s*\]\[{{component=[^\]\s]+}}\s*\]\s*{{message=.*}}",
+    ),
+    LogShape(
+        name="monolog",
+        template=rf"\[{_BEGIN}\] {{component=[\w\-]+}}\.{{level=%L}}: {{message=.*}}",
+    ),
+    LogShape(
         name="iso, level",
         template=rf"{_START}([\s|:\-]*\[?{{level=%L}}\]?:?)?"
         r"([\s|\-]+(\[{thread=.*?}\]\s+)?({component=[\w.$/\-]+}( - |\s*: ))?{message=.*})?",
@@ -90,8 +98,13 @@ APPLICATIONS: Final = (
         template=rf"{{pid:int}}:{{role=[A-Z]}} %d %b %Y {CLOCK}(\.%f)? {{level=[.\-*#]}} {{message=.*}}",
     ),
     LogShape(
+        name="redis, no year",
+        template=rf"({{pid:int}}:{{role=[A-Z]}} |\[{{pid:int}}\] )?%d %b {CLOCK}(\.%f)? {{level=[.\-*#]}} "
+        r"{message=.*}",
+    ),
+    LogShape(
         name="postgresql",
-        # Before a client has said who it is, its user and database are `[unknown]`. Amazon RDS has colons between parts.
+        # Before a client has said who it is, its user and database are `[unknown]`. Amazon RDS has colons.
         template=rf"%Y-%m-%d {CLOCK}(\.%f)? (%Z|%z|[A-Z]+)(:{{client=[^:]*}}:{{user=[^@:]*}}@{{database=[^:]*}}:"
         r"\[{pid:int}\]:| (\[{pid:int}\]:? )?(\[{session=[^\]]*}\] )?"
         r"({user=(\[unknown\]|[^\s@:\[]+)}@{database=\S+} )?){level=[A-Z]+\d?}:\s+{message=.*}",
@@ -100,6 +113,19 @@ APPLICATIONS: Final = (
         name="mysql",
         template=rf"%Y-%m-%dT{CLOCK}(\.%f)?%z {{thread:int}} \[{{level=\w+}}\] "
         r"(\[{code=[^\]]*}\] )?(\[{component=[^\]]*}\] )?{message=.*}",
+    ),
+    LogShape(
+        name="mariadb",
+        template=r"(%Y-%m-%d +%-H:%M:%S +{thread:int} \[{level=\w+}\] |%y%m%d +%-H:%M:%S\s+(\[{level=\w+}\] )?)"
+        r"{message=.*}",
+    ),
+    LogShape(
+        name="mongodb",
+        template=rf"{ISO} {{level=[FEWID]\d?}} {{component=[A-Z\-]+}}\s+\[{{thread=[^\]]*}}\] {{message=.*}}",
+    ),
+    LogShape(
+        name="ruby",
+        template=rf"[A-Z], \[{ISO} #{{pid:int}}\]\s+{{level=[A-Z]+}} -- ({{component=[^:\s].*?}}: |: ?){{message=.*}}",
     ),
     LogShape(
         name="python",

@@ -45,7 +45,16 @@ def _json(name: str, time: str) -> LogShape:
     return LogShape(name=name, template=template, goes_on=False, has_escapes=True)
 
 
+_MONGODB: Final = LogShape(
+    name="mongodb json",
+    template=rf'\{{"t":\s*\{{"\$date":\s*"{ISO}"\}},\s*"s":\s*"{{level=[A-Z]\d?}}",\s*"c":\s*"{{component=%q}}",\s*'
+    r'"id":\s*{id:int},\s*"ctx":\s*"{thread=%q}"(^.*?"msg":\s*"{message=%q}")?',
+    goes_on=False,
+    has_escapes=True,
+)
+
 KEYED: Final = (
+    _MONGODB,
     _logfmt("logfmt", ISO),
     _logfmt("logfmt, seconds", r"%E(\.%f)?"),
     _json("json", f'"{ISO}'),
