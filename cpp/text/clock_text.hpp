@@ -68,6 +68,24 @@ inline const std::uint8_t* read_date(const std::uint8_t* at, const std::uint8_t*
     return at + 10;
 }
 
+// The end of an offset from UTC whose hour has two digits, or at least `least`, or nullptr.
+inline const std::uint8_t* read_offset(const std::uint8_t* at, const std::uint8_t* end, Clock& clock, int least = 2) {
+    if (end - at <= least || (*at != '+' && *at != '-')) return nullptr;
+    std::int32_t hours = 0, minutes = 0;
+    const auto* behind = at + 1;
+    for (; behind < end && behind - at <= 2 && is_digit(*behind); ++behind) hours = hours * 10 + (*behind - '0');
+    if (behind - at <= least) return nullptr;
+    const auto* const digits = behind + (behind < end && *behind == ':');
+    if (end - digits >= 2 && is_digit(digits[0]) && is_digit(digits[1])) {
+        minutes = (digits[0] - '0') * 10 + (digits[1] - '0');
+        behind = digits + 2;
+    }
+    if (hours > 18 || minutes > 59) return nullptr;
+    clock.has_zone = true;
+    clock.zone_minutes = (*at == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return behind;
+}
+
 // The end of a zone, or nullptr.
 inline const std::uint8_t* read_zone(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
     const auto left = end - at;
@@ -77,22 +95,12 @@ inline const std::uint8_t* read_zone(const std::uint8_t* at, const std::uint8_t*
         return at + 1;
     }
     if (left >= 3 && (std::memcmp(at, "UTC", 3) == 0 || std::memcmp(at, "GMT", 3) == 0)) {
+        // `GMT+0100` and `UTC-5` have an offset of their own.
+        if (const auto* const behind = read_offset(at + 3, end, clock, 1); behind != nullptr) return behind;
         clock.has_zone = true, clock.zone_minutes = 0;
         return at + 3;
     }
-    if ((*at != '+' && *at != '-') || left < 3 || !is_digit(at[1]) || !is_digit(at[2])) return nullptr;
-    const auto hours = (at[1] - '0') * 10 + (at[2] - '0');
-    const auto* behind = at + 3;
-    const auto* const digits = behind + (behind < end && *behind == ':');
-    std::int32_t minutes = 0;
-    if (end - digits >= 2 && is_digit(digits[0]) && is_digit(digits[1])) {
-        minutes = (digits[0] - '0') * 10 + (digits[1] - '0');
-        behind = digits + 2;
-    }
-    if (hours > 18 || minutes > 59) return nullptr;
-    clock.has_zone = true;
-    clock.zone_minutes = (*at == '-' ? -1 : 1) * (hours * 60 + minutes);
-    return behind;
+    return read_offset(at, end, clock);
 }
 
 // A name of a zone, and its minutes east of UTC.

@@ -45,6 +45,17 @@ def test_a_name_that_has_one_meaning(zone: str, minutes: int, tmp_path: Path) ->
     assert found["level"].to_pylist() == ["ERROR", None]
 
 
+@pytest.mark.parametrize(
+    ("zone", "minutes"),
+    [("GMT+0100", 60), ("GMT-05:30", -330), ("UTC+2", 120), ("UTC-11", -660), ("UTC+x", 0), ("GMT-", 0), ("UTC+99", 0)],
+)
+def test_an_offset_behind_a_name(zone: str, minutes: int, tmp_path: Path) -> None:
+    moment = datetime.datetime(2024, 1, 2, 13, 4, 5, tzinfo=UTC) - datetime.timedelta(minutes=minutes)
+    for separator in (" ", ""):
+        path = write(tmp_path, [f"2024-01-02 13:04:05{separator}{zone} a", f"2024-01-02 13:04:05{separator}{zone}"])
+        assert times(path) == [moment, moment]
+
+
 @pytest.mark.parametrize("zone", ["CST", "CDT", "WEST", "PST", "PDT", "IST", "MSK", "CETX", "cet", "XCET", "EST5EDT"])
 def test_a_name_of_several_meanings_is_none(zone: str, tmp_path: Path) -> None:
     path = write(tmp_path, [f"2024-01-02 03:04:05 {zone} a", f"2024-01-02 03:04:06 {zone} b"])
