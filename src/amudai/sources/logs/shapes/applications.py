@@ -3,7 +3,7 @@
 from typing import Final
 
 from amudai.sources.logs.shape import LogShape
-from amudai.sources.logs.shapes.times import BEHIND_CLOCK, CLOCK, ISO
+from amudai.sources.logs.shapes.times import BEHIND_CLOCK, CLOCK, ISO, WEEKDAY
 
 __all__ = ["APPLICATIONS"]
 
@@ -67,8 +67,19 @@ APPLICATIONS: Final = (
     ),
     LogShape(
         name="day first, level",
-        template=rf"\[?%d(\.%m\.|[./\-]%b[./\-])%Y,? {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?"
-        r"( \[?{level=%L}\]?:?)?( {message=.*})?",
+        template=rf"\[?({WEEKDAY},? )?%-d(\.%m\.|[./\- ]%b[./\- ])%Y,? {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?"
+        r"([\s|:\-]*\[?{level=%L}\]?:?)?([\s|:\-]+{message=.*})?",
+    ),
+    LogShape(
+        name="weekday, level",
+        template=rf"[\[(]?{WEEKDAY},? %b %e (%Y {CLOCK}([.,]%f)?( %Z)?|{CLOCK}([.,:]%f)?( %Z| [A-Z]+)? %Y( %Z)?)[\])]?"
+        r"([\s|:\-]*\[?{level=%L}\]?:?)?([\s|:\-]+{message=.*})?",
+    ),
+    LogShape(
+        name="epoch, level",
+        # Ten digits that begin with a 1 are a time since 2001. Other numbers of as many digits are none.
+        template=r"\[?1\d{9}^\[?%E([.,]%f)?\]?[\s|:,;]\s*(\[?{level=%L}\]?:?)?[\s|:\-]*{message=.*}",
+        is_loose=True,
     ),
     LogShape(
         name="health app",

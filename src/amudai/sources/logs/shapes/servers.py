@@ -3,7 +3,7 @@
 from typing import Final
 
 from amudai.sources.logs.shape import LogShape
-from amudai.sources.logs.shapes.times import CLOCK, ISO
+from amudai.sources.logs.shapes.times import CLOCK, ISO, WEEKDAY
 
 __all__ = ["SERVERS"]
 
@@ -31,7 +31,7 @@ _HAPROXY: Final = (
 SERVERS: Final = (
     LogShape(
         name="apache error",
-        template=rf"\[((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?%b %e {CLOCK}(\.%f)? %Y\] "
+        template=rf"\[({WEEKDAY} )?%b %e {CLOCK}(\.%f)? %Y\] "
         rf"\[({{module=[\w.\-]*}}:)?{{level=[a-z]+\d?}}\]"
         r"( \[pid {pid:int}(:tid {tid:int})?\])?( \[client {client=[^\]]*}\])?( {message=.*})?",
     ),
