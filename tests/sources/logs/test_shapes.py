@@ -233,6 +233,8 @@ APPLICATIONS = [
         {"message": "a line of a go program"},
     ),
     Case("iso, level", "2024-01-02 03:04:05 PM INFO x", "2024-01-02 15:04:05", "INFO", {"message": "x"}),
+    Case("iso, level", "2024-01-02 03:04:05.5 +01:00 [INF] x", "2024-01-02 02:04:05.5Z", "INF", {"message": "x"}),
+    Case("iso, level", "2024-01-02T03:04:05Z WRN x", "2024-01-02 03:04:05Z", "WRN", {"message": "x"}),
     Case("iso, level", "2024-01-02 12:04:05am: x", "2024-01-02 00:04:05", None, {}),
     Case("iso, level", "2024-01-02 03:04:05 AMQP closed", "2024-01-02 03:04:05", None, {"message": "AMQP closed"}),
     Case(
@@ -553,6 +555,16 @@ KEYED = [
         "I",
         {"component": "STORAGE", "id": 4615611, "thread": "initandlisten", "message": 'starting "x"'},
     ),
+    Case(
+        "json, seconds",
+        '{"level":30,"time":1704164645678,"pid":7,"hostname":"h","msg":"x"}',
+        "2024-01-02 03:04:05.678Z",
+        "30",
+        {"message": "x"},
+    ),
+    Case("json, seconds", '{"level":"WARN","timeMillis":1704164645678}', "2024-01-02 03:04:05.678Z", "WARN", {}),
+    Case("json", '{"asctime":"2024-01-02 03:04:05,678","levelname":"INFO"}', "2024-01-02 03:04:05.678", "INFO", {}),
+    Case("json", '{"Timestamp":"2024-01-02T03:04:05Z","Level":"Warning"}', "2024-01-02 03:04:05Z", "Warning", {}),
     Case("json, seconds", '{"level":"debug","ts":1704164645.25,"msg":"z"}', "2024-01-02 03:04:05.25Z", "debug", {}),
 ]
 CASES = [*SERVERS, *APPLICATIONS, *SYSLOG, *CONTAINERS, *KEYED]

@@ -31,7 +31,8 @@ _FIRST: Final = {
 _FIRST_OF_NAMES: Final = _FIRST[Op.ZONE] | frozenset(string.ascii_uppercase.encode())
 _LEVELS: Final = (
     "trace debug verbose fine finer finest config info information informational notice log success warn warning err "
-    "error severe crit critical fatal alert emerg emergency panic"
+    "error severe crit critical fatal alert emerg emergency panic "
+    "vrb trc dbg inf wrn ftl"
 )
 
 

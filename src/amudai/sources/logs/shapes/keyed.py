@@ -14,8 +14,19 @@ __all__ = ["KEYED", "logfmt_with_keys"]
 
 _LOGFMT_TIMES: Final = ("time", "ts", "timestamp", "t", "date")
 _LOGFMT_LEVELS: Final = ("level", "lvl", "severity")
-_JSON_TIMES: Final = ("@timestamp", "timestamp", "time", "ts", "datetime", "date", "@t")
-_JSON_LEVELS: Final = ("level", "severity", "lvl", "levelname", "log.level", "@l")
+_JSON_TIMES: Final = (
+    "@timestamp",
+    "timestamp",
+    "time",
+    "ts",
+    "datetime",
+    "date",
+    "@t",
+    "Timestamp",
+    "timeMillis",
+    "asctime",
+)
+_JSON_LEVELS: Final = ("level", "severity", "lvl", "levelname", "log.level", "@l", "Level")
 _MOST_KEYS: Final = 64
 _KEY: Final = re.compile(r'(?:^|\s)([A-Za-z_@][\w.\-/]*)=(?:"(?:[^"\\]|\\.)*"|\S*)')
 
@@ -29,7 +40,7 @@ def _logfmt_key(key: str) -> str:
 
 
 _LOGFMT_LEVEL: Final = rf'({_any(map(_logfmt_key, _LOGFMT_LEVELS))}"?{{level=\w+}})?'
-_JSON_LEVEL: Final = "(" + _any(rf'^.*?"{key}"' for key in _JSON_LEVELS) + r'\s*:\s*"{level=\w+})?'
+_JSON_LEVEL: Final = "(" + _any(rf'^.*?"{key}"' for key in _JSON_LEVELS) + r'\s*:\s*("{level=\w+}|{level=-?\d+}))?'
 _JSON_MESSAGE: Final = r'((^.*?"message"|^.*?"msg"|^.*?"@m")\s*:\s*"{message=%q}")?'
 
 
