@@ -95,7 +95,7 @@ SERVERS = [
         "<134>Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33318 [06/Feb/2009:12:14:14.655] http-in "
         'http-in/<NOSRV> -1/-1/-1/-1/+5000 -1 +212 - - cR-- 1/1/0/0/0 0/0 "<BADREQ>"',
         "2009-02-06 12:14:14.655",
-        None,
+        "info",
         {"priority": 134, "server": "<NOSRV>", "request_time": -1, "response_time": -1, "took": 5000, "status": -1}
         | {"size": 212, "termination": "cR--", "request_headers": None, "method": None, "request": "<BADREQ>"},
     ),
@@ -422,7 +422,9 @@ SYSLOG = [
         None,
         {"host": "combo", "process": "sshd(pam_unix)", "pid": 19939, "message": "authentication failure; uid=0"},
     ),
-    Case("syslog", "<13>Mar  9 05:06:07 host app: x", "2024-03-09 05:06:07", None, {"priority": 13, "process": "app"}),
+    Case(
+        "syslog", "<13>Mar  9 05:06:07 host app: x", "2024-03-09 05:06:07", "notice", {"priority": 13, "process": "app"}
+    ),
     Case(
         "syslog", "Jun 19 04:09:11 h syslogd 1.4.1: restart.", "2023-06-19 04:09:11", None, {"process": "syslogd 1.4.1"}
     ),
@@ -433,6 +435,7 @@ SYSLOG = [
         None,
         {"process": "Microsoft Word", "pid": 14463, "address": "com.x[1]", "message": "a b: c"},
     ),
+    Case("syslog", "<192>Mar  9 05:06:07 host app: x", "2024-03-09 05:06:07", None, {"priority": 192}),
     Case("syslog", "Jul  1 09:00:55 h no program here", "2023-07-01 09:00:55", None, {"message": "no program here"}),
     Case("syslog, year", "Jan  2 2024 03:04:05: fw %ASA-6-302013: x", "2024-01-02 03:04:05", None, {"host": "fw"}),
     Case(
@@ -446,21 +449,21 @@ SYSLOG = [
         "syslog, rfc 5424",
         '<165>1 2003-10-11T22:14:15.003Z host evntslog - ID47 [x@1 a="b"] An event',
         "2003-10-11 22:14:15.003Z",
-        None,
+        "notice",
         {"priority": 165, "process": "evntslog", "pid": None, "message_id": "ID47", "message": "An event"},
     ),
     Case(
         "syslog, rfc 5424",
         r'<1>1 2003-10-11T22:14:15Z h - - - [x@1 a="b \"c\] " d="]"][y@1] text [z] more',
         "2003-10-11 22:14:15Z",
-        None,
+        "alert",
         {"structured_data": '[x@1 a="b \\"c\\] " d="]"][y@1]', "message": "text [z] more", "process": None},
     ),
     Case(
         "syslog, rfc 5424",
         '<1>1 2003-10-11T22:14:15Z h - - - [x@1 a="b"]',
         "2003-10-11 22:14:15Z",
-        None,
+        "alert",
         {"structured_data": '[x@1 a="b"]', "message": ""},
     ),
     Case(

@@ -16,6 +16,7 @@ from amudai.sources.logs.multiline import LineGroups
 from amudai.sources.logs.pattern import LinePattern
 from amudai.sources.logs.program import Program, compiled
 from amudai.sources.logs.recognise import RecognisedShape, sample_texts
+from amudai.sources.logs.shape import SEVERITIES
 from amudai.sources.logs.shapes.headed import HEADER
 from amudai.sources.logs.shapes.keyed import logfmt_with_keys
 from amudai.sources.logs.template import TemplateField
@@ -23,6 +24,8 @@ from amudai.sources.logs.timestamps import TimeColumn
 from amudai.sources.logs.values import converted, guessed_type, unescaped
 
 __all__ = ["Extractor", "Misfit", "PatternExtractor", "ShapeExtractor"]
+
+_MOST_PRIORITY: Final = 23 * 8 + 7  # of 24 facilities with 8 severities each
 
 # Is called for a text that does not fit its column: the row, and why.
 Misfit = Callable[[int, str], None]
@@ -105,13 +108,17 @@ class ShapeExtractor(Extractor):
         self.has_bytes = shape.has_sizes
         self._shape = shape
         self._begins = compiled(shape.begins) if shape.begins else None
-        self._program = compiled(shape.template, None if all_fields else frozenset({"level"}))
+        self._program = compiled(shape.template, None if all_fields else frozenset({"level", "priority"}))
         self._latest: tuple[Block, LineMatches] | None = None
         self._checks_headers = bool(shape.header) and all_fields
         self._is_below_other = False
         names = [field.name for field in self._program.fields]
         self._level = names.index("level") if "level" in names else None
-        self._others = [number for number in range(len(names)) if number != self._level]
+        # Only syslog's is a number from the first.
+        priority = TemplateField("priority", "int")
+        self._priority = names.index("priority") if priority in self._program.fields else None
+        hidden = (self._level,) if all_fields else (self._level, self._priority)
+        self._others = [number for number in range(len(names)) if number not in hidden]
         texts = self._sampled(sample)
         self.fields = [pa.field("timestamp", times.type), pa.field("level", pa.string())] + [
             pa.field(_free(names[number]), _type(self._program.fields[number], texts[number], known))
@@ -183,7 +190,7 @@ class ShapeExtractor(Extractor):
         count: int,
     ) -> pa.Array:
         if self._level is None:
-            return pa.nulls(count, pa.string())
+            return pa.nulls(count, pa.string()) if self._priority is None else self._severities(block, from_, to)
         # Other rows may inherit a level, also from a row that is left out because it is not UTF-8.
         texts = self._texts(block, from_, to, self._level)
         levels = texts if block.is_ascii else _replaced(texts)
@@ -191,6 +198,20 @@ class ShapeExtractor(Extractor):
             return levels
         numbers = pc.index_in(levels, pa.array(list(self._shape.levels)))
         return pc.coalesce(pa.array(list(self._shape.levels.values())).take(numbers), levels)
+
+    def _severities(
+        self,
+        block: Block,
+        from_: np.ndarray[tuple[int, int], np.dtype[np.int64]],
+        to: np.ndarray[tuple[int, int], np.dtype[np.int64]],
+    ) -> pa.Array:
+        """The severities in the priorities of syslog."""
+        assert self._priority is not None
+        if (to[self._priority] < 0).all():
+            return pa.nulls(to.shape[1], pa.string())
+        priorities = self._texts(block, from_, to, self._priority).cast(pa.int64())
+        severities = pc.if_else(pc.less_equal(priorities, _MOST_PRIORITY), pc.bit_wise_and(priorities, 7), None)
+        return pa.array(SEVERITIES).take(severities)
 
     def _texts(
         self,

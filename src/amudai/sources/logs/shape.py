@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Final
 
-__all__ = ["LogShape"]
+__all__ = ["SEVERITIES", "LogShape"]
+
+# The severities of syslog, from 0.
+SEVERITIES: Final = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +19,8 @@ class LogShape:
     Attributes
     ----------
     template
-        What a line looks like, in the language of `template.py`. The field `level` is the level of a line.
+        What a line looks like, in the language of `template.py`. The field `level` is the level of a line. Without it,
+        the level is the severity in the field `priority`, which is that of syslog.
     begins
         The template of the first line of a record, for shapes whose records are always several lines. `template` is for
         a whole record then.

@@ -2,14 +2,12 @@
 
 from typing import Final
 
-from amudai.sources.logs.shape import LogShape
+from amudai.sources.logs.shape import SEVERITIES, LogShape
 from amudai.sources.logs.shapes.times import CLOCK, ISO_ZONE
 
 __all__ = ["CONTAINERS"]
 
-_PRIORITIES: Final = dict(
-    zip("01234567", ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"), strict=True)
-)
+_PRIORITIES: Final = {str(number): name for number, name in enumerate(SEVERITIES)}
 
 
 def _json(key: str, field: str, content: str = "%q") -> str:
