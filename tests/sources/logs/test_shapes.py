@@ -603,7 +603,7 @@ def test_well_known_lines(case: Case, extract: bool, tmp_path: Path) -> None:
 
 
 def test_every_shape_has_a_line_here() -> None:
-    assert {case.shape for case in CASES} | {"journald export"} == {shape.name for shape in SHAPES}
+    assert {case.shape for case in CASES} | {"journald export", "java util logging"} == {shape.name for shape in SHAPES}
 
 
 def test_journald_export(tmp_path: Path) -> None:
@@ -616,6 +616,34 @@ def test_journald_export(tmp_path: Path) -> None:
     assert found["level"].to_pylist() == ["info"] * 3
     assert found["pid"].to_pylist() == [7] * 3
     assert found["timestamp"].cast(pa.int64()).to_pylist() == [1704164645678900, 1704164645678901, 1704164645678902]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_java_util_logging(line_end: str, tmp_path: Path) -> None:
+    lines = [
+        "Jan 2, 2024 3:04:05 AM shop.Cart add",
+        "INFO: added",
+        "Dec 31, 2024 12:04:05\u202fPM shop.Cart <init>",
+        "SEVERE: failed",
+        "java.lang.NullPointerException",
+        "Jan 1, 2025 12:00:00 AM shop.Cart",
+    ]
+    path = tmp_path / "a.log"
+    path.write_text("".join(line + line_end for line in lines), encoding="utf-8", newline="")
+    source, found = read(path, extract=True)
+    assert source.decisions[str(path)][0].value == "java util logging"
+    assert found["line_number"].to_pylist() == [1, 3, 6]
+    assert "\n".join(found["line"].to_pylist()) == "\n".join(lines)
+    assert found["timestamp"].to_pylist() == [
+        datetime.datetime(2024, 1, 2, 3, 4, 5),
+        datetime.datetime(2024, 12, 31, 12, 4, 5),
+        datetime.datetime(2025, 1, 1),
+    ]
+    assert found["level"].to_pylist() == ["INFO", "SEVERE", None]
+    assert found["component"].to_pylist() == ["shop.Cart"] * 3
+    assert found["method"].to_pylist() == ["add", "<init>", None]
+    assert found["message"].to_pylist() == ["added", "failed\njava.lang.NullPointerException", None]
+    assert read(path)[1]["level"].to_pylist() == ["INFO", "SEVERE", None]
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", " : ")])
@@ -750,6 +778,7 @@ def test_dates_with_two_meanings(dates: list[str], shape: str | None, found: lis
         ["", "", ""],
         ["2024-13-01 is no date", "12:34:56 is only a time"],
         ["a text in which", "2024-01-02 03:04:05 one line", "has a time"],
+        ["a text in which", "Jan 2, 2024 10:00:00 AM one line", "has a time"],
         ["5551234567 Anna", "2125551234 Bo"],
         ["1704164645", "1704164646"],
         ["1704164645 is one number", "of a text", "in three lines"],

@@ -146,8 +146,8 @@ class ShapeExtractor(Extractor):
         if self._checks_headers:
             self._check_headers(block, rows, record, misfit)
         from_, to = found.from_[:, at], found.to[:, at]
-        # A field that reaches the end of its line reaches the end of the row.
-        if not isinstance(rows.firsts, slice):
+        # A field that reaches the end of its line reaches the end of the row, unless the template is for whole records.
+        if self._begins is None and not isinstance(rows.firsts, slice):
             to = np.where((to == block.ends[rows.first]) & (rows.first != rows.last), block.ends[rows.last], to)
         columns = [times, self._levels(block, from_, to, len(rows))]
         for number, field in zip(self._others, self.fields[2:], strict=True):

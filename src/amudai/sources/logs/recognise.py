@@ -104,9 +104,11 @@ def _texts(block: Block, starts: I64, ends: I64) -> list[str]:
 def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], RecognisedShape]:
     starts, ends = block.starts, block.ends
     filled = starts < ends
+    is_at_top = True
     if shape.begins:
         begins = compiled(shape.begins)
         first = matches_in(block.data, starts, ends, begins, _NANOSECONDS).matched
+        is_at_top = bool(first[filled][:1].any())
         starts, ends = starts[first], np.append(starts[first][1:], ends[-1:])[: int(first.sum())]
         filled = np.ones(len(starts), np.bool_)
     program = compiled(shape.template)
@@ -118,7 +120,7 @@ def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], Recogn
         shape, 2 * int((found.zoned & matched).sum()) > count, _has_nanoseconds(found.moments[matched])
     )
     # One line of a time in a text does not make it a log, unless it is the first line, or stands below a header.
-    if count < 2 and not (count and (shape.header or matched[np.argmax(filled)])):
+    if count < 2 and not (count and (shape.header or (is_at_top and matched[np.argmax(filled)]))):
         return (0, 0, 0), result
     if (shape.is_loose or not has_time) and count <= _MOST * int(filled.sum()):
         return (0, 0, 0), result

@@ -10,6 +10,8 @@ __all__ = ["APPLICATIONS"]
 _BEGIN: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)?{BEHIND_CLOCK}"
 _START: Final = rf"\[?{_BEGIN}\]?"
 _COMPONENT: Final = r"({component=[\w.$/\-]+}\s*: )?"
+# Since Java 20, the space before AM is not that of ASCII.
+_JAVA_BEGIN: Final = "%b %-d, %Y %-H:%M:%S[ \x80-\xff]{1,3}%p "
 
 APPLICATIONS: Final = (
     LogShape(
@@ -80,6 +82,11 @@ APPLICATIONS: Final = (
         # Ten digits that begin with a 1 are a time since 2001. Other numbers of as many digits are none.
         template=r"\[?1\d{9}^\[?%E([.,]%f)?\]?[\s|:,;]\s*(\[?{level=%L}\]?:?)?[\s|:\-]*{message=.*}",
         is_loose=True,
+    ),
+    LogShape(
+        name="java util logging",
+        begins=_JAVA_BEGIN,
+        template=_JAVA_BEGIN + r"{component=[^\s\n]+}( {method=[^\n]+})?(\n{level=[A-Z]+}: {message=.*})?",
     ),
     LogShape(
         name="health app",
