@@ -235,6 +235,9 @@ APPLICATIONS = [
     Case("iso, level", "2024-01-02 03:04:05 PM INFO x", "2024-01-02 15:04:05", "INFO", {"message": "x"}),
     Case("iso, level", "2024-01-02 03:04:05.5 +01:00 [INF] x", "2024-01-02 02:04:05.5Z", "INF", {"message": "x"}),
     Case("iso, level", "2024-01-02T03:04:05Z WRN x", "2024-01-02 03:04:05Z", "WRN", {"message": "x"}),
+    Case("iso, level", "2024-01-02 03:04:05,5:INFO:root:x", "2024-01-02 03:04:05.5", "INFO", {"message": "root:x"}),
+    Case("iso, level", "2024-01-02 03:04:05 [INFO][main] x", "2024-01-02 03:04:05", "INFO", {"message": "[main] x"}),
+    Case("iso, level", "2024-01-02 03:04:05 INFO", "2024-01-02 03:04:05", "INFO", {"message": None}),
     Case("iso, level", "2024-01-02 12:04:05am: x", "2024-01-02 00:04:05", None, {}),
     Case("iso, level", "2024-01-02 03:04:05 AMQP closed", "2024-01-02 03:04:05", None, {"message": "AMQP closed"}),
     Case(

@@ -61,7 +61,7 @@ APPLICATIONS: Final = (
     LogShape(
         name="iso, level",
         template=rf"{_START}([\s|:\-]*\[?{{level=%L}}\]?:?)?"
-        r"([\s|\-]+(\[{thread=.*?}\]\s+)?({component=[\w.$/\-]+}( - |\s*: ))?{message=.*})?",
+        r"([\s|\-]+(\[{thread=.*?}\]\s+)?({component=[\w.$/\-]+}( - |\s*: ))?{message=.*}|{message=\S.*})?",
     ),
     LogShape(
         name="slash date, level",
