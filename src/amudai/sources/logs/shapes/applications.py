@@ -64,12 +64,17 @@ APPLICATIONS: Final = (
         r"([\s|\-]+(\[{thread=.*?}\]\s+)?({component=[\w.$/\-]+}( - |\s*: ))?{message=.*}|{message=\S.*})?",
     ),
     LogShape(
+        name="level, iso",
+        template=rf"\[?{{level=%L}}\]?[\s:|\-]+{_START}([\s:|,\-]+(\[{{thread=.*?}}\]\s+)?"
+        r"({component=[\w.$/\-]+}( - |\s*: ))?{message=.*})?",
+    ),
+    LogShape(
         name="slash date, level",
         template=rf"\[?%Y/%m/%d {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
     ),
     LogShape(
         name="day first, level",
-        template=rf"\[?({WEEKDAY},? )?%-d(\.%m\.|[./\- ]%b[./\- ])%Y,? {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?"
+        template=rf"\[?({WEEKDAY},? )?%-d(\.%m\.|[./\- ]%b[./\- ])%Y(:|,? ){CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?"
         r"([\s|:\-]*\[?{level=%L}\]?:?)?([\s|:\-]+{message=.*})?",
     ),
     LogShape(
