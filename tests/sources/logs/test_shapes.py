@@ -564,6 +564,11 @@ KEYED = [
     Case("logfmt", 'level=warn time="2024-01-02T03:04:05+01:00" msg=x', "2024-01-02 02:04:05Z", "warn", {"msg": "x"}),
     Case("logfmt, seconds", "ts=1704164645.678 level=error msg=x", "2024-01-02 03:04:05.678Z", "error", {"msg": "x"}),
     Case("json", '{"time": "2024-01-02T03:04:05Z", "level": "INFO", "msg": "x"}', "2024-01-02 03:04:05Z", "INFO", {}),
+    Case("logfmt", 'time="2024-01-02 03:04:05 -0500" level=info', "2024-01-02 08:04:05Z", "info", {}),
+    Case("logfmt", "time=2024-01-02T03:04:05 level=info msg=x", "2024-01-02 03:04:05", "info", {"msg": "x"}),
+    Case("json", '{"time":"2024-01-02 03:04:05 +0100","msg":"x"}', "2024-01-02 02:04:05Z", None, {"message": "x"}),
+    Case("json", '{"time":"2024-01-02 03:04:05.5 UTC","msg":"x"}', "2024-01-02 03:04:05.5Z", None, {"message": "x"}),
+    Case("json", '{"time":"2024-01-02 03:04:05 PM","msg":"x"}', "2024-01-02 15:04:05", None, {"message": "x"}),
     Case(
         "json",
         '{"severity":"ERROR","message":"a","@timestamp":"2024-01-02T03:04:05.120Z"}',

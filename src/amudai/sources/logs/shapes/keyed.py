@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from amudai.sources.logs.shape import LogShape
-from amudai.sources.logs.shapes.times import ISO
+from amudai.sources.logs.shapes.times import BEHIND_CLOCK, CLOCK, ISO
 
 __all__ = ["KEYED", "logfmt_with_keys"]
 
@@ -27,6 +27,7 @@ _JSON_TIMES: Final = (
     "asctime",
 )
 _JSON_LEVELS: Final = ("level", "severity", "lvl", "levelname", "log.level", "@l", "Level")
+_TIME: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)?{BEHIND_CLOCK}"
 _MOST_KEYS: Final = 64
 _KEY: Final = re.compile(r'(?:^|\s)([A-Za-z_@][\w.\-/]*)=(?:"(?:[^"\\]|\\.)*"|\S*)')
 
@@ -66,9 +67,9 @@ _MONGODB: Final = LogShape(
 
 KEYED: Final = (
     _MONGODB,
-    _logfmt("logfmt", ISO),
+    _logfmt("logfmt", _TIME),
     _logfmt("logfmt, seconds", r"%E(\.%f)?"),
-    _json("json", f'"{ISO}'),
+    _json("json", f'"{_TIME}'),
     _json("json, seconds", r'"?%E(\.%f)?'),
 )
 
