@@ -238,6 +238,9 @@ APPLICATIONS = [
     Case("iso, level", "2024-01-02 03:04:05,5:INFO:root:x", "2024-01-02 03:04:05.5", "INFO", {"message": "root:x"}),
     Case("iso, level", "2024-01-02 03:04:05 [INFO][main] x", "2024-01-02 03:04:05", "INFO", {"message": "[main] x"}),
     Case("iso, level", "2024-01-02 03:04:05 INFO", "2024-01-02 03:04:05", "INFO", {"message": None}),
+    Case("iso, level", "2024-01-02 03:04:05:678 INFO x", "2024-01-02 03:04:05.678", "INFO", {"message": "x"}),
+    Case("slash date, level", "2024/01/02 03:04:05:678 INFO x", "2024-01-02 03:04:05.678", "INFO", {"message": "x"}),
+    Case("day first, level", "13.02.2024 03:04:05:678 INFO x", "2024-02-13 03:04:05.678", "INFO", {"message": "x"}),
     Case("iso, level", "2024-01-02 12:04:05am: x", "2024-01-02 00:04:05", None, {}),
     Case("iso, level", "2024-01-02 03:04:05 AMQP closed", "2024-01-02 03:04:05", None, {"message": "AMQP closed"}),
     Case(
@@ -782,6 +785,7 @@ def test_a_syslog_line_without_a_time(tmp_path: Path) -> None:
         (["01-02-2024 10:00:00", "01-13-2024 11:00:00"], "month first, level", ["2024-01-02T10", "2024-01-13T11"]),
         (["01/02/2024 10:00:00", "01/02/2024 11:00:00"], None, None),
         (["13/02/2024 10:00:00", "02/13/2024 11:00:00"], None, None),
+        (["02/13/2024 10:00:00:500"] * 2, "month first, level", ["2024-02-13T10:00:00.500000"] * 2),
     ],
 )
 def test_dates_with_two_meanings(dates: list[str], shape: str | None, found: list[str] | None, tmp_path: Path) -> None:
@@ -792,7 +796,8 @@ def test_dates_with_two_meanings(dates: list[str], shape: str | None, found: lis
     if found is None:
         assert "timestamp" not in table.column_names
     else:
-        assert [time.isoformat()[:13] for time in table["timestamp"].to_pylist()] == found
+        times = [time.isoformat() for time in table["timestamp"].to_pylist()]
+        assert [time[: len(text)] for time, text in zip(times, found, strict=True)] == found
         assert table["level"].to_pylist() == ["WARN", "WARN"]
 
 

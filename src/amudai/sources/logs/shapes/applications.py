@@ -7,7 +7,7 @@ from amudai.sources.logs.shapes.times import BEHIND_CLOCK, CLOCK, ISO, WEEKDAY
 
 __all__ = ["APPLICATIONS"]
 
-_BEGIN: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)?{BEHIND_CLOCK}"
+_BEGIN: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,:]%f)?{BEHIND_CLOCK}"
 _START: Final = rf"\[?{_BEGIN}\]?"
 _COMPONENT: Final = r"({component=[\w.$/\-]+}\s*: )?"
 # Since Java 20, the space before AM is not that of ASCII.
@@ -70,11 +70,11 @@ APPLICATIONS: Final = (
     ),
     LogShape(
         name="slash date, level",
-        template=rf"\[?%Y/%m/%d {CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+        template=rf"\[?%Y/%m/%d {CLOCK}([.,:]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
     ),
     LogShape(
         name="day first, level",
-        template=rf"\[?({WEEKDAY},? )?%-d(\.%m\.|[./\- ]%b[./\- ])%Y(:|,? ){CLOCK}([.,]%f)?{BEHIND_CLOCK}\]?"
+        template=rf"\[?({WEEKDAY},? )?%-d(\.%m\.|[./\- ]%b[./\- ])%Y(:|,? ){CLOCK}([.,:]%f)?{BEHIND_CLOCK}\]?"
         r"([\s|:\-]*\[?{level=%L}\]?:?)?([\s|:\-]+{message=.*})?",
     ),
     LogShape(

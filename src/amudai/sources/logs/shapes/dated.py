@@ -11,7 +11,7 @@ from amudai.sources.logs.shapes.times import BEHIND_CLOCK
 
 __all__ = ["dated_shape"]
 
-_DATE: Final = re.compile(r"\[?(\d\d?)([/-])(\d\d?)\2\d{4},? \d\d?:\d\d:\d\d(?:[.,]\d+)?( ?[AaPp][Mm]\b)?")
+_DATE: Final = re.compile(r"\[?(\d\d?)([/-])(\d\d?)\2\d{4},? \d\d?:\d\d:\d\d(?:[.,:]\d+)?( ?[AaPp][Mm]\b)?")
 
 
 def dated_shape(sample: Sequence[str]) -> LogShape | None:
@@ -37,5 +37,5 @@ def dated_shape(sample: Sequence[str]) -> LogShape | None:
     date = f"%-d{mark}%-m{mark}%Y" if day_first else f"%-m{mark}%-d{mark}%Y"
     return LogShape(
         name="day first, level" if day_first else "month first, level",
-        template=rf"\[?{date},? %-H:%M:%S([.,]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+        template=rf"\[?{date},? %-H:%M:%S([.,:]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
     )
