@@ -254,6 +254,8 @@ APPLICATIONS = [
     Case("iso, level", "2024-01-02 03:04:05 -10 degrees", "2024-01-02 03:04:05", None, {}),
     Case("iso, level", "2024-01-02 03:04:05 UTCx", "2024-01-02 03:04:05", None, {"message": "UTCx"}),
     Case("slash date, level", "2024/01/02 03:04:05 PM INFO x", "2024-01-02 15:04:05", "INFO", {"message": "x"}),
+    Case("slash date, level", "2024/01/02 03:04:05 - WARN - x", "2024-01-02 03:04:05", "WARN", {"message": "x"}),
+    Case("slash date, level", "[7] 2024/01/02 03:04:05.5 [INF] x", "2024-01-02 03:04:05.5", "INF", {"pid": 7}),
     Case("day first, level", "02-Jan-2024 03:04:05 -05:30 INFO x", "2024-01-02 08:34:05Z", "INFO", {}),
     Case("day first, level", "02-Jan-2024 03:04:05.250 SEVERE [main] x", "2024-01-02 03:04:05.25", "SEVERE", {}),
     Case("day first, level", "02.01.2024 03:04:05 INFO x", "2024-01-02 03:04:05", "INFO", {"message": "x"}),
@@ -799,6 +801,7 @@ def test_dates_with_two_meanings(dates: list[str], shape: str | None, found: lis
         times = [time.isoformat() for time in table["timestamp"].to_pylist()]
         assert [time[: len(text)] for time, text in zip(times, found, strict=True)] == found
         assert table["level"].to_pylist() == ["WARN", "WARN"]
+        assert read(write(tmp_path, [f"{date} | WARN: x" for date in dates]))[1]["level"].to_pylist() == ["WARN"] * 2
 
 
 @pytest.mark.parametrize(

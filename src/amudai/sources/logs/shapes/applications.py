@@ -70,7 +70,8 @@ APPLICATIONS: Final = (
     ),
     LogShape(
         name="slash date, level",
-        template=rf"\[?%Y/%m/%d {CLOCK}([.,:]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+        template=rf"(\[{{pid:int}}\] )?\[?%Y/%m/%d {CLOCK}([.,:]%f)?{BEHIND_CLOCK}\]?"
+        r"([\s|:\-]*\[?{level=%L}\]?:?)?([\s|:\-]+{message=.*})?",
     ),
     LogShape(
         name="day first, level",

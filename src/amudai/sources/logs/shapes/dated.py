@@ -37,5 +37,6 @@ def dated_shape(sample: Sequence[str]) -> LogShape | None:
     date = f"%-d{mark}%-m{mark}%Y" if day_first else f"%-m{mark}%-d{mark}%Y"
     return LogShape(
         name="day first, level" if day_first else "month first, level",
-        template=rf"\[?{date},? %-H:%M:%S([.,:]%f)?{BEHIND_CLOCK}\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+        template=rf"\[?{date},? %-H:%M:%S([.,:]%f)?{BEHIND_CLOCK}\]?"
+        r"([\s|:\-]*\[?{level=%L}\]?:?)?([\s|:\-]+{message=.*})?",
     )
