@@ -28,7 +28,8 @@ enum class LineOp : std::int32_t {
     zone = 11,       // Z, UTC, GMT, +hh, +hhmm, +hh:mm; if x > 0, a whole word of these with minutes, or a known name
     epoch = 12,      // seconds from 1970 (9 or 10 digits), milliseconds (13), microseconds (16), nanoseconds (19)
     half_day = 13,   // AM or PM, a whole word
-    word = 14,       // a whole word in any case, of the list literals[x, x + y), which has a space before each word
+    word = 14,       // a whole word of the list literals[x, x + y), which has a space before each word; in any case if the
+                     // list has it in lower case, otherwise as it stands there
     quoted = 15,     // up to a quote that no backslash escapes
     start = 16,      // back to the start of the line
     end = 17,        // the line matches
@@ -91,11 +92,11 @@ inline const std::uint8_t* word_end(const std::uint8_t* at, const std::uint8_t* 
     return at;
 }
 
-// A word of up to 14 letters in lower case, with a space before it, and zeros behind it.
-using FoldedWord = std::array<char, 16>;
+// A word of up to 14 letters, with a space before it, and zeros behind it.
+using SpacedWord = std::array<char, 16>;
 
-// Whether a word is in a list of words in lower case, each with a space before it.
-inline bool is_listed(const FoldedWord& word, std::size_t size, Bytes list) {
+// Whether a word is in a list of words, each with a space before it.
+inline bool is_listed(const SpacedWord& word, std::size_t size, Bytes list) {
     const std::string_view all(reinterpret_cast<const char*>(list.data()), list.size());
     const std::string_view wanted(word.data(), size + 1);
     for (auto at = all.find(wanted); at != std::string_view::npos; at = all.find(wanted, at + 1)) {
@@ -109,19 +110,22 @@ inline bool is_listed(const FoldedWord& word, std::size_t size, Bytes list) {
 class ListedWords {
 public:
     bool has(Bytes word, Bytes list) {
-        FoldedWord folded{' '};
-        if (word.empty() || word.size() + 1 >= folded.size()) return false;
-        for (std::size_t i = 0; i < word.size(); ++i) folded[i + 1] = static_cast<char>(word[i] | 0x20);
+        SpacedWord exact{' '}, folded{' '};
+        if (word.empty() || word.size() + 1 >= exact.size()) return false;
+        for (std::size_t i = 0; i < word.size(); ++i) {
+            exact[i + 1] = static_cast<char>(word[i]);
+            folded[i + 1] = static_cast<char>(word[i] | 0x20);
+        }
         auto& known = known_[(folded[1] ^ 4 * word.size()) % known_.size()];
-        if (known.word != folded || known.list != list.data()) {
-            known = {folded, list.data(), is_listed(folded, word.size(), list)};
+        if (known.word != exact || known.list != list.data()) {
+            known = {exact, list.data(), is_listed(folded, word.size(), list) || is_listed(exact, word.size(), list)};
         }
         return known.is_listed;
     }
 
 private:
     struct Known {
-        FoldedWord word{};
+        SpacedWord word{};
         const std::uint8_t* list = nullptr;
         bool is_listed = false;
     };

@@ -241,6 +241,9 @@ APPLICATIONS = [
     Case("iso, level", "2024-01-02 03:04:05:678 INFO x", "2024-01-02 03:04:05.678", "INFO", {"message": "x"}),
     Case("slash date, level", "2024/01/02 03:04:05:678 INFO x", "2024-01-02 03:04:05.678", "INFO", {"message": "x"}),
     Case("day first, level", "13.02.2024 03:04:05:678 INFO x", "2024-02-13 03:04:05.678", "INFO", {"message": "x"}),
+    Case("iso, level", "2024-01-02 03:04:05 Log opened", "2024-01-02 03:04:05", None, {"message": "Log opened"}),
+    Case("iso, level", "2024-01-02 03:04:05 config read", "2024-01-02 03:04:05", None, {"message": "config read"}),
+    Case("iso, level", "2024-01-02 03:04:05 CONFIG x", "2024-01-02 03:04:05", "CONFIG", {"message": "x"}),
     Case("iso, level", "2024-01-02 12:04:05am: x", "2024-01-02 00:04:05", None, {}),
     Case("iso, level", "2024-01-02 03:04:05 AMQP closed", "2024-01-02 03:04:05", None, {"message": "AMQP closed"}),
     Case(

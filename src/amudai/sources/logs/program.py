@@ -29,8 +29,9 @@ _FIRST: Final = {
 }
 # What the name of a zone can begin with, besides.
 _FIRST_OF_NAMES: Final = _FIRST[Op.ZONE] | frozenset(string.ascii_uppercase.encode())
+# Those that are also ordinary words of messages are levels in capitals alone.
 _LEVELS: Final = (
-    "trace debug verbose fine finer finest config info information informational notice log success warn warning err "
+    "trace debug verbose FINE FINER FINEST CONFIG info information informational notice LOG success warn warning err "
     "error severe crit critical fatal alert emerg emergency panic "
     "vrb trc dbg inf wrn ftl"
 )
