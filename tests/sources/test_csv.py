@@ -203,6 +203,25 @@ def test_quotes_are_recognised(tmp_path: Path) -> None:
     assert content(path, header=False) == {"column_1": ["Dec 8, 2022", "Sep 26, 2022"]}
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["O'Neil, John", "Roe, Jane", "Doe, Jim"],
+        ["It's so, it is", "plain", "no, it isn't"],
+        ["['a','b','c']", "['d','e','f']"],
+        ["{'a': 1, 'b': 2}", "{'a': 2, 'b': 1}"],
+    ],
+)
+@pytest.mark.parametrize("header", [[], ["text"]])
+def test_apostrophes_in_a_column_of_quoted_values(texts: list[str], header: list[str], tmp_path: Path) -> None:
+    """They are no quotes, although that would give records of the same length."""
+    sink = io.StringIO()
+    csv.writer(sink, lineterminator="\n").writerows([text] for text in [*header, *texts])
+    path = write(tmp_path, "t.csv", sink.getvalue())
+    assert decided(path, header=bool(header))["quote"] == '"'
+    assert list(content(path, header=bool(header)).values()) == [texts]
+
+
 def test_headers_are_recognised(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "1,Oslo,true\n2,Rome,false\n")
     assert decided(path)["header"] is False

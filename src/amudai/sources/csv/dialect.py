@@ -277,11 +277,22 @@ def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, 
 def _quotes(sample: str, dialect: Dialect, is_whole: bool) -> list[str]:
     """The quotes that a sample can have."""
     quotes = ['"']
-    if "'" in sample:
+    # Most texts with a `'` have it as an apostrophe: no value begins with it.
+    if _begins_values("'", sample, dialect) and not _is_one_column(sample, dialect, is_whole):
         quotes.append("'")
     if '"' in sample and _is_broken(sample, replace(dialect, quote='"'), is_whole):
         quotes.append("")
     return quotes
+
+
+def _begins_values(quote: str, sample: str, dialect: Dialect) -> bool:
+    return quote in sample and re.search(rf"(?:^|[\r\n]|{re.escape(dialect.delimiter)}){quote}", sample) is not None
+
+
+def _is_one_column(sample: str, dialect: Dialect, is_whole: bool) -> bool:
+    """Whether every record is one value, and some of them have the delimiter inside of `"`."""
+    rows = _sampled(sample, replace(dialect, quote='"'), is_whole)
+    return _length(rows) == 1 and any(dialect.delimiter in row[0] for row in rows)
 
 
 def _quote(sample: str, dialect: Dialect, is_whole: bool) -> str:
