@@ -183,6 +183,42 @@ def test_the_ending_decides_in_doubt(tmp_path: Path) -> None:
     assert content(write(tmp_path, "t.csv", "time\n10:20\n11:30\n")) == {"time": ["10:20", "11:30"]}
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-10-11 19:26:49", "2026-09-08 20:09:25", "2026-12-03 19:33:03"],
+        ["10:00:00.5 pm", "11:00:00.5 am", "12:30:00 am"],
+        ["1/2/2026, 10:00 UTC", "1/3/2026, 11:00 UTC", "1/4/2026, 12:00 UTC"],
+        ["5 Jan 2026", "6 Jan 2026", "17 February 2026"],
+    ],
+)
+@pytest.mark.parametrize("header", [[], ["started at"]])
+def test_one_column_of_times(times: list[str], header: list[str], tmp_path: Path) -> None:
+    """Blanks and colons would cut them into records of the same length."""
+    sink = io.StringIO()
+    csv.writer(sink, lineterminator="\n").writerows([time] for time in [*header, *times])
+    path = write(tmp_path, "t.csv", sink.getvalue())
+    (column,) = content(path, types={header[0] if header else "column_1": "string"}, header=bool(header)).values()
+    assert column == times
+
+
+def test_json_in_a_file_with_tabs(tmp_path: Path) -> None:
+    rows = [['{"a": 1, "b": "x"}', "['p', 'q', 'r']"], ['{"a": 2, "b": "y"}', "['s', 't', 'u']"]]
+    path = write(tmp_path, "plain.csv", "".join(f"{a}\t{b}\n" for a, b in rows))
+    assert decided(path, header=False)["delimiter"] == "\t"
+    assert content(path, header=False) == {"column_1": [row[0] for row in rows], "column_2": [row[1] for row in rows]}
+    sink = io.StringIO()
+    csv.writer(sink, delimiter="\t", lineterminator="\n").writerows(rows)
+    path = write(tmp_path, "quoted.csv", sink.getvalue())
+    assert content(path, header=False) == {"column_1": [row[0] for row in rows], "column_2": [row[1] for row in rows]}
+
+
+def test_one_column_of_text_with_few_delimiters(tmp_path: Path) -> None:
+    texts = [*["as usual"] * 10, "for once; this", "or^that | here\tand there"]
+    path = write(tmp_path, "t.csv", "\n".join(["text", *texts]))
+    assert content(path) == {"text": texts}
+
+
 def test_excels_note_about_the_delimiter(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", "sep=;\r\na;b\r\n1;2,5\r\n")
     assert content(path, decimal=",") == {"a": [1], "b": [2.5]}

@@ -43,11 +43,17 @@ _NOTE: Final = re.compile(r'"?sep=(.)"?\s*?\r?\n')
 _NUMBER: Final = r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?"
 _TIME: Final = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d\d?:\d\d\S*(?: ?[AP]M)?)?|\d\d?:\d\d(?::\d\d)?\S*"
 # What one value may be. A text with other delimiters inside may be several values.
-_CLEAN: Final = re.compile(rf"\s*(?:{_NUMBER}|{_TIME}|[^,;\t|\x1f\x01^~]*)\s*", re.IGNORECASE)
+_CLEAN: Final = re.compile(rf"\s*(?:{_NUMBER}|{_TIME}|\{{.*\}}|\[.*\]|[^,;\t|\x1f\x01^~]*)\s*", re.IGNORECASE)
+# What a record of one column may be that has blanks and colons inside: 2026-03-02 10:00:00 +02:00, 10:00, 5 Jan 2026.
+_DATE: Final = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d\d? [a-z]{3,9}\.?,? \d{4}|[a-z]{3,9}\.? \d\d?,? \d{4}"
+_CLOCK: Final = r"\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:[ap]m|[a-z]{1,5}|[-+]\d\d(?::?\d\d)?))?"
+_ONE_TIME: Final = re.compile(rf"(?:(?:{_DATE})(?:,? |T))?{_CLOCK}|{_DATE}", re.IGNORECASE)
 _WRAPPED: Final = re.compile(r"'(?:[^']|'')*'")
 _FEW: Final = 400  # records that are looked at
 _MOST_LINES: Final = 50  # of one value
 _CLEARLY: Final = 1.05
+_BROKEN: Final = 0.8
+_MOSTLY_ONE: Final = 0.8
 _MOST_TITLES: Final = 20  # lines before the header
 
 
@@ -266,9 +272,13 @@ def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, 
         quotes = [options.quote] if options.quote is not None else _quotes(sample, tried, is_whole)
         for quote in quotes:
             rows = _sampled(sample, replace(tried, quote=quote), is_whole)
-            if _score_of(rows, tried, clean=1.0) * weight <= most:
+            # Where quotes close in the middle of values, another delimiter is likely to put them around whole ones.
+            share = weight * _BROKEN if quote and "" in quotes else weight
+            if _score_of(rows, tried, clean=1.0) * share <= most:
                 continue  # it has too few records of the same length, whatever the values are
-            score = _score_of(rows, tried, _clean_share(rows, delimiter)) * weight
+            if delimiter in _WEAK and _are_times(rows, delimiter):
+                continue
+            score = _score_of(rows, tried, _clean_share(rows, delimiter)) * share
             if score > most:
                 best, most = tried, score
     return best
@@ -283,6 +293,11 @@ def _quotes(sample: str, dialect: Dialect, is_whole: bool) -> list[str]:
     if '"' in sample and _is_broken(sample, replace(dialect, quote='"'), is_whole):
         quotes.append("")
     return quotes
+
+
+def _are_times(rows: list[list[str]], delimiter: str) -> bool:
+    """Whether each record behind the first is one time, which the delimiter would cut."""
+    return all(_ONE_TIME.fullmatch(delimiter.join(row).strip()) for row in rows[1:])
 
 
 def _begins_values(quote: str, sample: str, dialect: Dialect) -> bool:
@@ -377,6 +392,8 @@ def _score_of(rows: list[list[str]], dialect: Dialect, clean: float) -> float:
     length = _length(rows)
     if length == 1:
         return 0.0
+    if sum(len(row) == 1 for row in rows) > _MOSTLY_ONE * len(rows):
+        return 0.0  # a column of text, which has the delimiter now and then
     consistency = sum(len(row) == length for row in rows) / len(rows)
     if dialect.delimiter in _WEAK and (consistency < 1 or len(rows) < 3):
         return 0.0
