@@ -213,6 +213,17 @@ def test_json_in_a_file_with_tabs(tmp_path: Path) -> None:
     assert content(path, header=False) == {"column_1": [row[0] for row in rows], "column_2": [row[1] for row in rows]}
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_commas_inside_of_all_quoted_values(delimiter: str, tmp_path: Path) -> None:
+    """As many in each record as there are delimiters."""
+    rows = [["Roe, Jane", "25.11.2026"], ["Doe, John", "16.02.2018"], ["Poe, Jim", ""]]
+    sink = io.StringIO()
+    csv.writer(sink, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    path = write(tmp_path, "t.csv", sink.getvalue())
+    assert decided(path, header=False) == {"delimiter": delimiter, "quote": '"', "encoding": "utf-8"}
+    assert content(path, header=False)["column_1"] == [row[0] for row in rows]
+
+
 def test_one_column_of_text_with_few_delimiters(tmp_path: Path) -> None:
     texts = [*["as usual"] * 10, "for once; this", "or^that | here\tand there"]
     path = write(tmp_path, "t.csv", "\n".join(["text", *texts]))

@@ -41,7 +41,10 @@ _BACKSLASH: Final = "\\"
 _NOTE: Final = re.compile(r'"?sep=(.)"?\s*?\r?\n')
 
 _NUMBER: Final = r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?"
-_TIME: Final = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d\d?:\d\d\S*(?: ?[AP]M)?)?|\d\d?:\d\d(?::\d\d)?\S*"
+_REST: Final = r"[^\s;|]*"  # of a time: seconds, a zone
+_TIME: Final = (
+    rf"\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}(?:[T ]\d\d?:\d\d{_REST}(?: ?[AP]M)?)?|\d\d?:\d\d(?::\d\d)?{_REST}"
+)
 # What one value may be. A text with other delimiters inside may be several values.
 _CLEAN: Final = re.compile(rf"\s*(?:{_NUMBER}|{_TIME}|\{{.*\}}|\[.*\]|[^,;\t|\x1f\x01^~]*)\s*", re.IGNORECASE)
 # What a record of one column may be that has blanks and colons inside: 2026-03-02 10:00:00 +02:00, 10:00, 5 Jan 2026.
@@ -273,7 +276,7 @@ def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, 
         for quote in quotes:
             rows = _sampled(sample, replace(tried, quote=quote), is_whole)
             # Where quotes close in the middle of values, another delimiter is likely to put them around whole ones.
-            share = weight * _BROKEN if quote and "" in quotes else weight
+            share = weight * _BROKEN if "" in quotes else weight
             if _score_of(rows, tried, clean=1.0) * share <= most:
                 continue  # it has too few records of the same length, whatever the values are
             if delimiter in _WEAK and _are_times(rows, delimiter):
