@@ -184,22 +184,25 @@ def test_the_ending_decides_in_doubt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "times",
+    "texts",
     [
         ["2026-10-11 19:26:49", "2026-09-08 20:09:25", "2026-12-03 19:33:03"],
         ["10:00:00.5 pm", "11:00:00.5 am", "12:30:00 am"],
         ["1/2/2026, 10:00 UTC", "1/3/2026, 11:00 UTC", "1/4/2026, 12:00 UTC"],
         ["5 Jan 2026", "6 Jan 2026", "17 February 2026"],
+        ["https://example.org/a", "http://example.org/b", "s3://bucket/key"],
+        ["C:\\data\\a", "C:\\data\\b", "D:\\c"],
+        ["08:00:2b:01:02:03", "08:00:2b:01:02:04", "08:00:2b:01:02:05"],
     ],
 )
-@pytest.mark.parametrize("header", [[], ["started at"]])
-def test_one_column_of_times(times: list[str], header: list[str], tmp_path: Path) -> None:
-    """Blanks and colons would cut them into records of the same length."""
+@pytest.mark.parametrize("header", [[], ["started at"], ["at"]])
+def test_one_column_of_values_with_blanks_or_colons(texts: list[str], header: list[str], tmp_path: Path) -> None:
+    """They would cut the values into records of the same length."""
     sink = io.StringIO()
-    csv.writer(sink, lineterminator="\n").writerows([time] for time in [*header, *times])
+    csv.writer(sink, lineterminator="\n").writerows([text] for text in [*header, *texts])
     path = write(tmp_path, "t.csv", sink.getvalue())
     (column,) = content(path, types={header[0] if header else "column_1": "string"}, header=bool(header)).values()
-    assert column == times
+    assert column == texts
 
 
 def test_json_in_a_file_with_tabs(tmp_path: Path) -> None:
@@ -278,6 +281,9 @@ def test_headers_are_recognised(tmp_path: Path) -> None:
     path = write(tmp_path, "b.csv", "country,2019,2020,2021\nDE,1.5,2.5,3.5\n")
     assert read(path).schema.names == ["country", "2019", "2020", "2021"]
     assert read(write(tmp_path, "c.csv", "city,land\nOslo,NO\nRome,IT\n")).schema.names == ["city", "land"]
+    assert read(write(tmp_path, "e.csv", "country,2020\nDE,1.5\nFR,2.5\n")).schema.names == ["country", "2020"]
+    assert decided(write(tmp_path, "f.csv", "DE,2020\nFR,2019\nIT,7\n"))["header"] is False
+    assert decided(write(tmp_path, "g.csv", "DE,1.5\nFR,2020\n"))["header"] is False
     path = write(tmp_path, "d.csv", "yes,red\nno,red\nyes,blue\nno,red\n")
     assert table(read(path)).num_rows == 4
     # The caller's name of a column is in the header.

@@ -47,10 +47,12 @@ _TIME: Final = (
 )
 # What one value may be. A text with other delimiters inside may be several values.
 _CLEAN: Final = re.compile(rf"\s*(?:{_NUMBER}|{_TIME}|\{{.*\}}|\[.*\]|[^,;\t|\x1f\x01^~]*)\s*", re.IGNORECASE)
-# What a record of one column may be that has blanks and colons inside: 2026-03-02 10:00:00 +02:00, 10:00, 5 Jan 2026.
+# What a record of one column may be that has blanks and colons inside: times (2026-03-02 10:00:00 +02:00, 5 Jan 2026),
+# URLs, paths of Windows, addresses of hardware.
 _DATE: Final = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d\d? [a-z]{3,9}\.?,? \d{4}|[a-z]{3,9}\.? \d\d?,? \d{4}"
 _CLOCK: Final = r"\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:[ap]m|[a-z]{1,5}|[-+]\d\d(?::?\d\d)?))?"
-_ONE_TIME: Final = re.compile(rf"(?:(?:{_DATE})(?:,? |T))?{_CLOCK}|{_DATE}", re.IGNORECASE)
+_PLACE: Final = r"[a-z][a-z\d+.-]*:[/\\]\S*|(?:[\da-f]{2}:){5}[\da-f]{2}"
+_ONE_VALUE: Final = re.compile(rf"(?:(?:{_DATE})(?:,? |T))?{_CLOCK}|{_DATE}|{_PLACE}", re.IGNORECASE)
 _WRAPPED: Final = re.compile(r"'(?:[^']|'')*'")
 _FEW: Final = 400  # records that are looked at
 _MOST_LINES: Final = 50  # of one value
@@ -279,7 +281,7 @@ def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, 
             share = weight * _BROKEN if "" in quotes else weight
             if _score_of(rows, tried, clean=1.0) * share <= most:
                 continue  # it has too few records of the same length, whatever the values are
-            if delimiter in _WEAK and _are_times(rows, delimiter):
+            if delimiter in _WEAK and _are_values(rows, delimiter):
                 continue
             score = _score_of(rows, tried, _clean_share(rows, delimiter)) * share
             if score > most:
@@ -298,9 +300,9 @@ def _quotes(sample: str, dialect: Dialect, is_whole: bool) -> list[str]:
     return quotes
 
 
-def _are_times(rows: list[list[str]], delimiter: str) -> bool:
-    """Whether each record behind the first is one time, which the delimiter would cut."""
-    return all(_ONE_TIME.fullmatch(delimiter.join(row).strip()) for row in rows[1:])
+def _are_values(rows: list[list[str]], delimiter: str) -> bool:
+    """Whether each record behind the first is one value, which the delimiter would cut."""
+    return all(_ONE_VALUE.fullmatch(delimiter.join(row).strip()) for row in rows[1:])
 
 
 def _begins_values(quote: str, sample: str, dialect: Dialect) -> bool:

@@ -30,7 +30,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
 
     It has them if it does not look like the others: a word above numbers, times or booleans. It does not if it looks
     like the others: a number above numbers, or a word that the column has again. Numbers that count up, such as years,
-    can be names. In doubt it has them, because most files do.
+    can be names, and so can one year. In doubt it has them, because most files do.
 
     >>> has_header([["id", "city"], ["1", "Oslo"]]), has_header([["1", "Oslo"], ["2", "Rome"]])
     (True, False)
@@ -80,17 +80,19 @@ def _compared(first: Sequence[str], body: Sequence[Sequence[str]]) -> tuple[int,
 
 
 def _counts_up(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether the numbers of the first row are a count such as 2019, 2020, 2021, and those below are not."""
+    """Whether the numbers of the first row count up (2019, 2020, 2021) or are one year, and those below do not."""
     places = [place for place, name in enumerate(first) if _kind(name) == "number"]
-    if len(places) < 2 or len(places) == len(first):
+    if not places or len(places) == len(first) or (len(places) == 1 and any(map(_is_missing, first))):
         return False
 
     def is_count(row: Sequence[str]) -> bool:
         if any(place >= len(row) or not row[place].strip().isdecimal() for place in places):
             return False
         numbers = [int(row[place]) for place in places]
+        if len(numbers) < 3 and not 1800 < numbers[0] < 2100:
+            return False
         steps = {after - before for before, after in pairwise(numbers)}
-        return len(steps) == 1 and steps != {0} and (len(numbers) > 2 or 1800 < numbers[0] < 2100)
+        return len(numbers) == 1 or (len(steps) == 1 and steps != {0})
 
     return is_count(first) and not any(map(is_count, body[:20]))
 
