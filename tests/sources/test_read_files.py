@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import os
+import uuid
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -267,6 +268,36 @@ def test_a_column_that_only_some_files_have_may_be_null(tmp_path: Path) -> None:
     assert read(tmp_path).schema == strict
     pa.parquet.write_table(pa.table({"b": [1]}), tmp_path / "2.parquet")
     assert read(tmp_path).schema.field("a").nullable
+
+
+UUIDS = [uuid.UUID(int=7), None, uuid.UUID("0f8fad5b-d9cb-469f-a165-70867728950e")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "id,n\n{0},1\n,2\n{2},3\nno uuid here,4\n"),
+        ("t.jsonl", '{{"id":"{0}","n":1}}\n{{"n":2}}\n{{"id":"{2}","n":3}}\n{{"id":"sixteen letters.","n":4}}\n'),
+    ],
+)
+def test_uuids_in_text(name: str, text: str, tmp_path: Path) -> None:
+    """Arrow takes 16 letters for the bytes of a UUID, and no text of a UUID."""
+    path = write(tmp_path, name, text.format(str(UUIDS[0]), None, f"{{{str(UUIDS[2]).upper()}}}"))
+    source = read(path, types={"id": "uuid"}, on_error="skip")
+    assert source.schema.field("id").type == pa.uuid()
+    assert table(source).to_pydict() == {"id": UUIDS, "n": [1, 2, 3]}
+    assert [each.line for each in source.bad_records.examples] == [5 if name == "t.csv" else 4]
+    with pytest.raises(CorruptedData, match=r"'(no uuid here|sixteen letters\.)'"):
+        table(read(path, types={"id": "uuid"}))
+
+
+def test_uuids_in_a_column_of_text(tmp_path: Path) -> None:
+    texts = pa.array([None if value is None else value.hex for value in UUIDS], pa.large_string())
+    pa.parquet.write_table(pa.table({"id": texts}), tmp_path / "t.parquet")
+    assert content(tmp_path / "t.parquet", types={"id": "uuid"}) == {"id": UUIDS}
+    pa.parquet.write_table(pa.table({"id": ["sixteen letters."]}), tmp_path / "u.parquet")
+    with pytest.raises(InvalidSchema, match=r"invalid value 'sixteen letters\.' for uuid"):
+        content(tmp_path / "u.parquet", types={"id": "uuid"})
 
 
 def test_types_are_checked(tmp_path: Path) -> None:

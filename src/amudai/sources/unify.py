@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from amudai.errors import InvalidSchema
 from amudai.sources.contract import MixedZones, SourceOptions
 from amudai.sources.files import InputFile
+from amudai.sources.uuids import is_uuid_type, uuids_of
 
 __all__ = ["fitted", "unified"]
 
@@ -83,6 +84,8 @@ def _converted(column: pa.Array, field: pa.Field, file: InputFile) -> pa.Array:
             if pa.types.is_floating(column.type) and not pc.all(pc.is_finite(column)).as_py():
                 raise pa.ArrowInvalid("JSON has neither NaN nor infinite numbers")
             return field.type.wrap_array(column.cast(pa.string()))
+        if is_uuid_type(field.type) and _is_text(column.type):
+            return uuids_of(column)
         return column.cast(field.type)
     except (pa.ArrowException, TypeError) as error:
         way_out = f"set the type of column {field.name!r} (types= or --type)"

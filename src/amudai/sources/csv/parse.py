@@ -19,6 +19,7 @@ from amudai.sources.csv.quotes import ODD_QUOTE, odd_quotes
 from amudai.sources.csv.types import FALSE, NULLS, TRUE, without_nulls
 from amudai.sources.exact import FIRST_ROUNDED, trouble_with
 from amudai.sources.records import Records
+from amudai.sources.uuids import is_uuid_type, uuids_of
 
 __all__ = ["Parser"]
 
@@ -59,7 +60,7 @@ class Parser:
     def table(self, records: Records) -> pa.Table:
         """All columns; `ArrowInvalid` if some record is bad."""
         options = pa.csv.ConvertOptions(
-            column_types=dict(self.types),
+            column_types={name: pa.string() if is_uuid_type(kind) else kind for name, kind in self.types.items()},
             null_values=list(NULLS if self.nulls is None else self.nulls),
             strings_can_be_null=self.nulls is not None,
             true_values=list(TRUE),
@@ -75,7 +76,21 @@ class Parser:
                 raise pa.ArrowInvalid(ODD_QUOTE.format(self.dialect.quote))
             self._check_odd_numbers(records)
             self._check_rounding(records, table)
+        return self._with_uuids(table)
+
+    def _with_uuids(self, table: pa.Table) -> pa.Table:
+        """The table with UUIDs in place of their texts."""
+        for place, (name, kind) in enumerate(self.types.items()):
+            if is_uuid_type(kind):
+                texts = without_nulls(table[name].combine_chunks(), self._null_texts())
+                try:
+                    table = table.set_column(place, name, uuids_of(texts))
+                except pa.ArrowInvalid as error:
+                    raise pa.ArrowInvalid(f"{error} {_way_out(name)}") from error
         return table
+
+    def _null_texts(self) -> pa.Array:
+        return pa.array(NULLS if self.nulls is None else self.nulls, pa.string())
 
     def suspects(self, records: Records) -> npt.NDArray[np.bool_]:
         """Records with the wrong number of values, or with a value that does not look like its column's type."""
@@ -161,10 +176,10 @@ class Parser:
         try:
             texts = cells.cast(pa.string())
             if kind not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
-                values = without_nulls(texts, pa.array(NULLS if self.nulls is None else self.nulls, pa.string()))
+                values = without_nulls(texts, self._null_texts())
                 if _is_number(kind):
                     values = pc.replace_substring(pc.ascii_trim_whitespace(values), self.decimal, ".")
-                values.cast(kind)
+                uuids_of(values) if is_uuid_type(kind) else values.cast(kind)
         except pa.ArrowInvalid:
             if len(cells) == 1:
                 return [first]

@@ -15,6 +15,7 @@ from amudai.sources.json.plan import ColumnPlan, Holds, Plan
 from amudai.sources.json.records import Refusal
 from amudai.sources.json.troubles import WAY_OUT, Trouble, explained, missing_in_array
 from amudai.sources.records import Records
+from amudai.sources.uuids import is_uuid_type, uuids_of
 
 __all__ = ["columns_of"]
 
@@ -134,6 +135,8 @@ class _Assembly:
 
 
 def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    if is_uuid_type(kind):
+        return uuids_of(array)
     if isinstance(kind, pa.BaseExtensionType):
         return kind.wrap_array(_cast(array, kind.storage_type))
     return array if array.type.equals(kind) else array.cast(kind)
