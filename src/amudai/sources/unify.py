@@ -50,8 +50,9 @@ def unified(found: Sequence[tuple[InputFile, pa.Schema]], options: SourceOptions
             fields[field.name] = known[0].with_type(kind).with_nullable(nullable), known[1]
     for name, kind in options.types.items():
         fields.setdefault(name, (pa.field(name, kind), InputFile("", "")))
+    each = [set(schema.names) for schema in schemas]
     merged = [
-        field if all(name in schema.names for schema in schemas) else field.with_nullable(True)
+        field if all(name in names for names in each) else field.with_nullable(True)
         for name, (field, _) in fields.items()
     ]
     metadata = (

@@ -131,7 +131,7 @@ def column_names(
     if told is not None and len(told) != count:
         raise InvalidArgument(f"columns: expected {count} names, found {len(told)}", file=file.path)
     given = told if told is not None else [""] * count if isinstance(found, int) else found
-    names: list[str] = []
+    names: dict[str, None] = {}
     taken = set(given)
     for place, name in enumerate(given, 1):
         chosen = name or _free(f"column_{place}", taken)
@@ -142,8 +142,8 @@ def column_names(
                 raise InvalidSchema(message, file=file.path)
             chosen = _free(name, taken)
         taken.add(chosen)
-        names.append(chosen)
-    return names
+        names[chosen] = None
+    return list(names)
 
 
 def _free(name: str, taken: set[str]) -> str:
