@@ -227,6 +227,14 @@ def test_commas_inside_of_all_quoted_values(delimiter: str, tmp_path: Path) -> N
     assert content(path, header=False)["column_1"] == [row[0] for row in rows]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_commas_with_blanks_behind_them(delimiter: str, tmp_path: Path) -> None:
+    rows = [["Roe, Jane", "25"], ["Doe, John", "16"], ["Poe, Jim", "3"]]
+    path = write(tmp_path, "t.csv", "".join(f"{delimiter.join(row)}\n" for row in rows))
+    assert content(path, header=False) == {"column_1": [row[0] for row in rows], "column_2": [25, 16, 3]}
+    assert content(write(tmp_path, "u.csv", "a, b\nx, 1\n")) == {"a": ["x"], " b": [1]}
+
+
 def test_one_column_of_text_with_few_delimiters(tmp_path: Path) -> None:
     texts = [*["as usual"] * 10, "for once; this", "or^that | here\tand there"]
     path = write(tmp_path, "t.csv", "\n".join(["text", *texts]))

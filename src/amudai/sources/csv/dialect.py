@@ -58,6 +58,7 @@ _FEW: Final = 400  # records that are looked at
 _MOST_LINES: Final = 50  # of one value
 _CLEARLY: Final = 1.05
 _BROKEN: Final = 0.8
+_SPACED: Final = 0.99
 _MOSTLY_ONE: Final = 0.8
 _MOST_TITLES: Final = 20  # lines before the header
 
@@ -284,6 +285,8 @@ def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, 
             if delimiter in _WEAK and _are_values(rows, delimiter):
                 continue
             score = _score_of(rows, tried, _clean_share(rows, delimiter)) * share
+            if _are_spaced(rows):
+                score *= _SPACED  # a comma in `Doe, Jane|7` is part of a text, if another delimiter is as good
             if score > most:
                 best, most = tried, score
     return best
@@ -298,6 +301,11 @@ def _quotes(sample: str, dialect: Dialect, is_whole: bool) -> list[str]:
     if '"' in sample and _is_broken(sample, replace(dialect, quote='"'), is_whole):
         quotes.append("")
     return quotes
+
+
+def _are_spaced(rows: list[list[str]]) -> bool:
+    """Whether a blank follows each delimiter."""
+    return all(value.startswith(" ") for row in rows for value in row[1:] if value)
 
 
 def _are_values(rows: list[list[str]], delimiter: str) -> bool:
