@@ -290,6 +290,8 @@ def test_headers_are_recognised(tmp_path: Path) -> None:
     assert read(path).schema.names == ["country", "2019", "2020", "2021"]
     assert read(write(tmp_path, "c.csv", "city,land\nOslo,NO\nRome,IT\n")).schema.names == ["city", "land"]
     assert read(write(tmp_path, "e.csv", "country,2020\nDE,1.5\nFR,2.5\n")).schema.names == ["country", "2020"]
+    path = write(tmp_path, "h.csv", "country,1990,1995,2000,2001\nDE,7,8,9,9\nFR,1,1,2000,4\n")
+    assert read(path).schema.names == ["country", "1990", "1995", "2000", "2001"]
     assert decided(write(tmp_path, "f.csv", "DE,2020\nFR,2019\nIT,7\n"))["header"] is False
     assert decided(write(tmp_path, "g.csv", "DE,1.5\nFR,2020\n"))["header"] is False
     path = write(tmp_path, "d.csv", "yes,red\nno,red\nyes,blue\nno,red\n")

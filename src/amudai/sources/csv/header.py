@@ -89,10 +89,10 @@ def _counts_up(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
         if any(place >= len(row) or not row[place].strip().isdecimal() for place in places):
             return False
         numbers = [int(row[place]) for place in places]
-        if len(numbers) < 3 and not 1800 < numbers[0] < 2100:
-            return False
         steps = {after - before for before, after in pairwise(numbers)}
-        return len(numbers) == 1 or (len(steps) == 1 and steps != {0})
+        if all(1800 < number < 2100 for number in numbers):  # years, some of which may be left out
+            return min(steps, default=1) > 0 or max(steps) < 0
+        return len(numbers) > 2 and len(steps) == 1 and steps != {0}
 
     return is_count(first) and not any(map(is_count, body[:20]))
 
