@@ -24,7 +24,7 @@ from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.shared_choice import TRAINING_BYTES, choose_shared
 from amudai.encoding.block_ends import BlockEnds, NextEnd
-from amudai.encoding.codec import QUICK, THOROUGH
+from amudai.encoding.codec import KERNEL_LEVELS
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
@@ -256,7 +256,7 @@ class BytesEncoder:
 
     def _encoded(self, runs: list[BytesBlock], spans: list[_Span], choice: BytesChoice) -> list[EncodedBlock | None]:
         """The blocks of `spans`, perhaps made on several threads. None for values that the choice does not suit."""
-        is_lz4 = runs[0].offsets is not None and choice.encoding is LZ4 and choice.level in (QUICK, THOROUGH)
+        is_lz4 = runs[0].offsets is not None and choice.encoding is LZ4 and choice.level in KERNEL_LEVELS
         # One call makes several blocks of LZ4. Threads can share the calls.
         most = -(-len(spans) // _SHARES) if is_lz4 else 1
         shares: list[list[_Span]] = []

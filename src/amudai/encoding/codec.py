@@ -27,6 +27,7 @@ from amudai.encoding.pco_codec import compress_pco
 from amudai.encoding.plan import EncodingPlan
 
 __all__ = [
+    "KERNEL_LEVELS",
     "LONG_MATCHES",
     "QUICK",
     "RECORDS",
@@ -49,6 +50,7 @@ _ZSTD_HEADER: Final = ZSTD.code.to_bytes(8, "little")
 # Levels of LZ4 of our own: the kernels' quick search, and their thorough one.
 QUICK: Final = 1
 THOROUGH: Final = 2
+KERNEL_LEVELS: Final = (QUICK, THOROUGH)
 # A level of Zstandard of our own, for text: as level 9, but only matches of six bytes and more are looked for, and half
 # as many places. Logs get as small as at level 9 in two thirds of the time.
 LONG_MATCHES: Final = 8
@@ -63,7 +65,7 @@ def compress_lz4(data: Any, level: int) -> bytes:
     """One LZ4 block without a frame. Level 0 is LZ4's fast search, 3 to 12 its slow one; two are the kernels' own."""
     if level == 0:
         return bytes(lz4.block.compress(data, mode="fast", acceleration=1, store_size=False))
-    if level in (QUICK, THOROUGH):
+    if level in KERNEL_LEVELS:
         return _kernels.lz4_compress(np.frombuffer(data, np.uint8), level == THOROUGH)
     return bytes(lz4.block.compress(data, mode="high_compression", compression=level, store_size=False))
 
